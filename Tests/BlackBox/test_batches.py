@@ -190,6 +190,44 @@ def test_who_waits_for_what_a_client_leaves_that_goes_before_its_reply(start_dae
         waiting.close()
 
 
+@pytest.mark.parametrize("quick", [wire.sync(), wire.query("SHOW ALL")], ids=["quick", "not_so_quick"])
+def test_who_waits_for_what_a_client_leaves_that_goes_before_its_thread_gives_the_rest_away(start_daemon, quick):
+    """
+    gone                            waiting                           others
+    has the only reader
+                                    SELECT: waits for a reader
+                                                                      commit: more than one thread polls,
+                                                                      and none keeps for long what it was told of
+    SELECT; goes
+                                                                      messages that come with that SELECT. Its thread,
+                                                                      when it has been at some of these for a while,
+                                                                      gives the others away, and sends before that: to
+                                                                      nobody, so the reader is free
+                                    has it, whether or not anything
+                                    else happens
+    """
+    daemon = start_daemon(options=["--readers", "1"])
+    committing, *others = [daemon.client() for _ in range(25)]
+    committing.query("CREATE TABLE t (n INTEGER)").check()
+    for _ in range(40):
+        gone, waiting = daemon.client(), daemon.client()
+        assert gone.query("BEGIN READ ONLY").status == "T" and gone.query("SELECT 1").status == "T"
+        waiting.send(wire.query("SELECT 7"))
+        daemon.settle(waiting)
+        committing.query("INSERT INTO t VALUES (1)").check()
+        halt(daemon.pid)
+        gone.send(wire.query("SELECT 1"))
+        gone.socket.close()
+        for other in others:
+            other.send(quick)
+        os.kill(daemon.pid, signal.SIGCONT)
+        assert waiting.reply().check().value == "7"
+        for other in others:
+            assert other.reply().status == "I"
+        waiting.close()
+    daemon.check_alive()
+
+
 def test_one_that_goes_and_one_that_comes_with_it(daemon):
     """Besides requests, a thread is told of ends and of new connections."""
     first, gone, other = [daemon.client() for _ in range(3)]

@@ -99,6 +99,7 @@ final class Worker: @unchecked Sendable {
                 // Nobody stands by now: somebody has to begin that group.
                 guard handleWhileGathering(until: end, &now) else { return }
             } else {
+                assert(!hasResumptions, "somebody's turn would lie here until the next event")
                 guard crew.mayPollOn(now: now) else { return }
                 // It may have stood in reserve meanwhile.
                 if pool.gatheringEnd != nil { continue }
@@ -157,10 +158,12 @@ final class Worker: @unchecked Sendable {
         batch.add(event)
     }
 
-    /// Gives the events that it has not come to away to other threads.
-    private func leaveBatch() {
+    /// Gives away to other threads what it has not come to: events, and what it was to run next. To the latter the replies add that
+    /// it sends before: of a client that is gone, others get what it had.
+    private func leaveRest() {
         sendReplies()
         while let event = batch.take() { server.announceAgain(event) }
+        handOverIfAny()
     }
 
     /// One event and all that comes of it; false when the thread shall end.
@@ -185,8 +188,7 @@ final class Worker: @unchecked Sendable {
         note.began.store(0, ordering: .relaxed)
         let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
         if isLong || isReplaced {
-            leaveBatch()
-            handOverIfAny()
+            leaveRest()
             leaveGathering()
             if isLong && isReplaced { crew.wasReplacedTwice() }
             if isLong { server.muchMayBeFree(now) }
@@ -196,11 +198,10 @@ final class Worker: @unchecked Sendable {
         if taken > PollerCensus.slowNanoseconds {
             crew.wasSlow(taken, now: now)
             if !hasBlocked, !crew.mayKeepMany || crew.isShared {
-                leaveBatch()
-                handOverIfAny()
+                leaveRest()
             }
         } else if !crew.mayKeepMany, batch.pending > 0, hold.isOver(now: now) {
-            leaveBatch()
+            leaveRest()
         }
         return true
     }
@@ -240,8 +241,7 @@ final class Worker: @unchecked Sendable {
         isLong = true
         // Announced, so it is not stuck.
         note.began.store(0, ordering: .relaxed)
-        leaveBatch()
-        handOver()
+        leaveRest()
         leaveGathering()
         crew.willBeLong()
     }
@@ -254,8 +254,7 @@ final class Worker: @unchecked Sendable {
     @inline(__always)
     func willBlock(isAlone: Bool = false) {
         guard !isLong else { return }
-        leaveBatch()
-        handOverIfAny()
+        leaveRest()
         leaveGathering()
         hasBlocked = true
         let now = MonotonicClock.now
