@@ -11,30 +11,27 @@ extension DatabaseFiles {
     /// SQLite sees to when it makes the -shm longer: "Write a single byte to the end of each newly allocated or extended page"
     /// (unixShmMap in https://www.sqlite.org/src/file/src/os_unix.c). Without the attribute all is as it would be.
     ///
-    /// To be called before this process has the database open, which is looked at by a descriptor of its own here: "the close() system call
-    /// will cancel all POSIX advisory locks on the same file for all threads and all file descriptors in the process"
-    /// (https://www.sqlite.org/howtocorrupt.html).
-    ///
-    /// One of a database that is refused afterwards stays, empty, and as SQLite would have left it: with the database's mode and owner, so
-    /// that it is in nobody's way.
+    /// To be called before SQLite opens or makes one. A database that is refused afterwards keeps it, empty, and as SQLite would have left it: with
+    /// the database's mode and owner, so that it is in nobody's way.
     static func makeIndexInPlace(_ path: String) {
         let file = target(of: path)
-        guard walpool_file_system(Directory.of(file)) == walpool_btrfs() else { return }
         var database = stat()
-        let isThere = stat(file, &database) == 0
-        guard !isThere || database.st_size == 0 || isInWALMode(file) else { return }
-        let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, isThere ? 0o600 : 0o644)
+        guard walpool_file_system(Directory.of(file)) == walpool_btrfs(), stat(file, &database) == 0 else { return }
+        let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard made >= 0 else { return }
         defer { close(made) }
         _ = walpool_write_in_place(made)
-        guard isThere else { return }
         if geteuid() == 0 { _ = fchown(made, database.st_uid, database.st_gid) }
         fchmod(made, database.st_mode & 0o777)
     }
 
+    /// To be called before this process has the database open, which is looked at by a descriptor of its own here: "the close() system call
+    /// will cancel all POSIX advisory locks on the same file for all threads and all file descriptors in the process"
+    /// (https://www.sqlite.org/howtocorrupt.html).
+    ///
     /// "The file format write version and file format read version at offsets 18 and 19 … 2 for WAL"
-    /// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers). What is not has no -shm yet, and may be refused.
-    private static func isInWALMode(_ path: String) -> Bool {
+    /// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
+    static func isInWALMode(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

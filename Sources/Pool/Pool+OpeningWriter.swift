@@ -18,8 +18,9 @@ extension Pool {
         let isNew = try DatabaseFiles.isToBeMade(path)
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
-        // Opened anew, the -shm is the one that was kept (`keepWALWhenClosed`).
-        if left == nil { DatabaseFiles.makeIndexInPlace(path) }
+        // Otherwise SQLite makes one when it puts the file into WAL mode: see `Writer.establishWAL`. The file of a database that was put
+        // into that mode is not looked into, for readers may have it open.
+        if left.map({ $0.databaseInPlace != nil }) ?? DatabaseFiles.isInWALMode(path) { DatabaseFiles.makeIndexInPlace(path) }
         try forgetCachedWAL(path, settings)
         let writer = try Writer(
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,

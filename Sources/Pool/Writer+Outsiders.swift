@@ -45,6 +45,7 @@ extension Writer {
             MonotonicClock.sleep(milliseconds: PoolLimits.lookMilliseconds)
             return attempt * PoolLimits.lookMilliseconds < ConnectionSettings.openTimeoutMilliseconds
         }
+        if try connection.firstText("PRAGMA journal_mode") != "wal" { DatabaseFiles.makeIndexInPlace(connection.fileName) }
         let mode = try connection.firstText("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw SQLiteError(

@@ -1,15 +1,17 @@
 """Btrfs, which gives a new block to whatever is written, a page of the mapped -shm among it."""
 
 import contextlib
+import fcntl
 import os
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 
 import pytest
 
-from daemon import Daemon
+from daemon import Daemon, eventually
 
 # A file that is written in place, on a full disk: what the -shm is to be.
 PROBE = """
@@ -43,6 +45,14 @@ def copying(tmp_path):
         pytest.skip("cannot mount it")
     yield place
     subprocess.run(["umount", place], check=True)
+
+
+def is_written_in_place(path):
+    """FS_NOCOW_FL of ioctl_iflags(2)."""
+    flags = bytearray(8)
+    with open(path, "rb") as file:
+        fcntl.ioctl(file, 0x80086601, flags)
+    return bool(struct.unpack("@l", flags)[0] & 0x00800000)
 
 
 def fill(place):
@@ -86,6 +96,36 @@ def test_a_full_disk(copying, daemon):
     daemon.stop()
     daemon.restart()
     assert daemon.value("SELECT count(*) FROM t") == str(2000 + states.count(None) + 1)
+
+
+@pytest.mark.parametrize("before", ["none", "empty", "delete", "wal"])
+def test_the_index_of_whatever_it_is_started_with(daemon, before):
+    if before == "empty":
+        daemon.database.touch()
+    elif before != "none":
+        with contextlib.closing(sqlite3.connect(daemon.database)) as connection:
+            connection.execute(f"PRAGMA journal_mode = {before}")
+            connection.execute("CREATE TABLE t (x)")
+    assert not daemon.database.with_name("app.db-shm").exists()
+    daemon.start()
+    assert daemon.value("SELECT count(*) FROM sqlite_schema") == str(int(before in ["delete", "wal"]))
+    assert is_written_in_place(daemon.database.with_name("app.db-shm"))
+
+
+def test_the_index_in_the_place_of_one_that_was_deleted(daemon):
+    index = daemon.database.with_name("app.db-shm")
+    daemon.start()
+    daemon.run("CREATE TABLE t (x)")
+    index.unlink()
+
+    def is_there_anew():
+        with daemon.client() as client:
+            client.query("INSERT INTO t VALUES (1)")
+        return index.exists()
+
+    eventually(is_there_anew, "the files are opened anew")
+    assert is_written_in_place(index)
+    assert int(daemon.value("SELECT count(*) FROM t")) > 0
 
 
 def test_an_index_that_somebody_else_has_made(copying, daemon, monkeypatch):
