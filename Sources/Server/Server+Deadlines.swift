@@ -32,7 +32,7 @@ extension Server {
         if due.isMaintenance, let job = pool.lookAtMaintenance(now: now, willBeLong: worker.willBeLong) {
             worker.enqueue(job)
         }
-        if due.isHeapLook { freeHeap.look(willBeLong: worker.willBeLong) }
+        if due.isHeapLook, let look = freeHeap.look(willBeLong: worker.willBeLong) { deadlines.announce(look) }
     }
 
     /// What a look has found that is left to be done.

@@ -16,7 +16,7 @@ final class FreeHeap: Sendable {
 
     /// Returns when to look at what something has left that is over now, if that is news.
     func muchMayBeFree(_ now: Instant) -> Instant? {
-        guard next.instant == .distantFuture else { return nil }
+        guard next.instant > HeapTrimming.latestLook(afterWorkUntil: now) else { return nil }
         let look = trimming.withLock { $0.look(afterWorkUntil: now) }
         return next.bringForward(to: look) ? look : nil
     }
@@ -24,13 +24,21 @@ final class FreeHeap: Sendable {
     /// True for one of the threads that ask when a look is due; it has to look.
     func isDue(_ now: Instant) -> Bool { next.takeIfDue(now) }
 
+    /// Returns when to look again, if that is news.
+    ///
     /// - Parameter willBeLong: is called before memory is given back: 64 MiB take 15 ms, 2.4 GB 0.3 to 0.8 s.
-    func look(willBeLong: () -> Void) {
-        guard let unused = Self.unusedBytes, trimming.withLock({ $0.isWorthIt(unusedBytes: unused) }) else { return }
+    func look(willBeLong: () -> Void) -> Instant? {
+        guard let unused = Self.unusedBytes else { return nil }
+        switch trimming.withLock({ $0.look(unusedBytes: unused, now: MonotonicClock.now) }) {
+        case .little: return nil
+        case .lookAgain(let at): return next.bringForward(to: at) ? at : nil
+        case .isWorthIt: break
+        }
         willBeLong()
         SQLiteLibrary.giveFreeMemoryBack()
         let left = Self.unusedBytes ?? 0
-        trimming.withLock { $0.hasTrimmed(leaving: left, now: MonotonicClock.now) }
+        trimming.withLock { $0.hasTrimmed(unused, leaving: left, now: MonotonicClock.now) }
+        return nil
     }
 
     /// What the process has for itself, and SQLite has not allocated: free, or Swift's, stacks, buffers. The allocator would tell what is

@@ -95,6 +95,18 @@ def test_errors_of_clients_only_when_asked_for(serve):
         assert not lines(daemon, "57P01")
 
 
+@pytest.mark.parametrize("wanted", ["severe", "none"])
+def test_what_is_no_message_ends_a_session_and_is_said(serve, wanted):
+    """A client's library says no more than that the connection was closed."""
+    daemon = serve(f'log_client_errors = "{wanted}"\n')
+    client = daemon.client()
+    client.send(b"Q" + (100 << 20).to_bytes(4, "big"))
+    assert client.reply().state == "08P01"
+    daemon.stop()
+    (found,) = lines(daemon, "08P01")
+    assert found.startswith("notice: a session was ended") and "length" in field(found, "error")
+
+
 def test_a_flood_of_errors_is_cut_and_counted(serve):
     daemon = serve('log_client_errors = "all"\n')
     client = daemon.client()

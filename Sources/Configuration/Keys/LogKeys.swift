@@ -12,7 +12,8 @@ extension ConfigurationKey {
             "log_client_errors", \.server.log.clientErrors, .reload, "Which errors of clients are logged",
             details: """
                 "severe": those that are no mistake of the client's, SQLSTATE classes 53, 58 and XX and 08007. Who is not let \
-                in, and a session that is ended for a timeout, are logged whatever this says, as far as log_level lets them.
+                in, and a session that is ended for a timeout or for what is no message, are logged whatever this says, as far \
+                as log_level lets them.
                 """),
         .boolean("log_connections", \.server.log.connections, .reload, "Log each session that begins"),
         .boolean(

@@ -40,15 +40,15 @@ extension Session {
         if error.state == .idleInTransactionSessionTimeout || code == "25P04", error.severity == .fatal {
             return (.sessionEvicted, .notice)
         }
+        // A message may be too large, and libpq says no more than that the server has closed the connection. Of a kind whose lines are
+        // counted apart from errors of the daemon's side.
+        if error.severity == .fatal, error.state == .protocolViolation { return (.sessionEvicted, .notice) }
         // All sessions are told that the daemon stops, which has its own line.
         guard wanted != .none, error.state != .adminShutdown else { return nil }
         if code.hasPrefix("XX") || code.hasPrefix("58") || error.state == .transactionResolutionUnknown {
             return (.clientError, .error)
         }
         if code.hasPrefix("53") { return (.clientError, .warning) }
-        // A message may be too large, and libpq says no more than that the server has closed the connection. Of a kind whose lines are
-        // counted apart from errors of the daemon's side.
-        if error.severity == .fatal, error.state == .protocolViolation { return (.sessionEvicted, .notice) }
         return wanted == .all ? (.clientError, .info) : nil
     }
 
