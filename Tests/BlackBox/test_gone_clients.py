@@ -53,7 +53,7 @@ def test_who_hangs_up_while_it_waits(db, keep):
     for client in gone:
         assert not client.has_reply()
         client.close()
-    eventually(lambda: db.sockets == before + 1, "their ends")
+    eventually(lambda: db.sockets <= before + 1, "their ends")
     assert not patient.has_reply()
     # There is room for others.
     db.client().close()
@@ -69,6 +69,6 @@ def test_who_has_hung_up_before_it_waits(db):
     client = db.client()
     client.send(wire.query(INSERT), wire.query(INSERT))
     client.close()
-    eventually(lambda: db.sockets == before, "its end")
+    eventually(lambda: db.sockets <= before, "its end")
     release()
     assert db.value("SELECT count(*) FROM t") == "0"

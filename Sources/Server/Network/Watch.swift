@@ -51,6 +51,12 @@ final class Watch: Sendable {
             if thread != 0 { SocketWait.interrupt(thread) }
         }
 
+        /// Or of no thread, as where a test takes the steps of one.
+        var isOfCallingThread: Bool {
+            let thread = thread.load(ordering: .relaxed)
+            return thread == 0 || thread == UInt(pthread_self())
+        }
+
         /// The calling thread starts.
         func isOfThisThread() {
             threadNumber.store(walpool_thread_number(), ordering: .relaxed)

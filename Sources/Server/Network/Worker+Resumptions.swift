@@ -40,6 +40,7 @@ extension Worker {
     }
 
     func enqueue(_ resumption: Resumption) {
+        assert(isThisThread, "another thread's turns")
         if isLong, !isAfterReplies(resumption) { ready.enqueue(resumption) } else { resumptions.append(resumption) }
     }
 
