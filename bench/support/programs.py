@@ -1,5 +1,6 @@
 """The programs that a comparison needs, built where they are missing or older than their sources."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -49,8 +50,10 @@ class Programs:
         if "grdb" in self.systems:
             used["grdb-load"] = self.grdb
         if "canned" in self.systems:
-            # A goal is about it, and it is made of the daemon's own transport: which one that was is part of the figure.
-            used["canned"] = canned()
+            # A goal is about it, and it is made of the daemon's own transport: which one that was is part of the figure. One that cannot
+            # be compiled has none, and its runs say so.
+            with contextlib.suppress(BenchError):
+                used["canned"] = canned()
         return {name: machine.program(path) for name, path in used.items()}
 
     def grdb_version(self):
