@@ -187,6 +187,33 @@ def test_what_a_run_starts_has_the_mark(base, monkeypatch):
     assert leftovers.VARIABLE not in os.environ
 
 
+# Of a machine that has nothing yet, on which apt-get takes until it is told to go on.
+FAKES = {"dpkg-query": "exit 1", "sudo": '[ "$1" = -n ] && shift; exec "$@"',
+         "apt-get": 'touch "$PLACE/begun"; until [ -e "$PLACE/go" ]; do sleep 0.1; done; echo unpacked; touch "$PLACE/done"'}
+INSTALLING = {
+    "for itself": "tools.PACKAGES['sqlite3'] = Path('/nowhere'); tools.ensure_packages('sqlite3')",
+    "for what it builds": "programs.RELEASE = Path('/nowhere'); programs.Programs({'walpool'}).build()"}
+
+
+@pytest.mark.parametrize("why", INSTALLING)
+def test_packages_that_are_being_installed_are_installed_to_the_end(tmp_path, base, why):
+    """Whatever becomes of the run that needs them: half a package is the machine's trouble."""
+    for name, text in FAKES.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    script = ("from pathlib import Path; from support import programs, tools\n"
+              f"with tools.work_directory():\n    {INSTALLING[why]}")
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PLACE": tmp_path, "WALPOOL_BENCH_DIR": base}
+    environment.pop("WALPOOLD", None)
+    run = subprocess.Popen([sys.executable, "-B", "-c", script], cwd=REPOSITORY / "bench", env=environment)
+    eventually((tmp_path / "begun").exists, "apt-get")
+    run.kill()
+    run.wait(60)
+    eventually(lambda: not any(base.iterdir()), "an empty directory", 60)
+    (tmp_path / "go").touch()
+    eventually((tmp_path / "done").exists, "its end")
+
+
 def test_a_directory_is_deserted_once_its_process_has_ended(tmp_path):
     with leftovers.watched(tmp_path) as directory:
         assert not leftovers.is_deserted(directory) and leftovers.found(tmp_path) == []

@@ -34,9 +34,8 @@ def watched(base):
     with lock(new):
         directory = new.with_name(NAME + new.name.removeprefix(BEFORE))
         new.rename(directory)
-        unmarked = {name: value for name, value in os.environ.items() if name != VARIABLE}
         watcher = subprocess.Popen([sys.executable, "-B", __file__, directory], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, start_new_session=True, env=unmarked)
+                                   stdout=subprocess.DEVNULL, start_new_session=True, env=unmarked())
         try:
             with marked(directory):
                 yield directory
@@ -61,6 +60,11 @@ def marked(directory):
 
 def mark():
     return {name: value for name, value in os.environ.items() if name == VARIABLE}
+
+
+def unmarked():
+    """The environment of what is to outlive this process."""
+    return {name: value for name, value in os.environ.items() if name != VARIABLE}
 
 
 def found(base):

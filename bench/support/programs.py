@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from support import machine
+from support import leftovers, machine
 from support.limits import canned
 from support.servers import walpoold_path
 from support.systems import PACKAGES
@@ -78,8 +78,17 @@ def files(source):
             if path.is_file() and not any(part.startswith(".") for part in path.relative_to(source).parts)]
 
 
+def install_for_building():
+    """By itself, so that a make which is killed with us has nothing left to install: half a package is the machine's trouble. What it says
+    goes where ours does; it would die of a pipe to us."""
+    done = subprocess.run(["make", "-C", REPOSITORY, "deps"], env=leftovers.unmarked(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise BenchError("make deps failed")
+
+
 def make(target):
     """An interrupt ends the compilers, too."""
+    install_for_building()
     say(f"make {target}")
     process = start(["make", "-C", REPOSITORY, target], text=True, errors="replace", stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT)

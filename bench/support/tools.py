@@ -51,7 +51,8 @@ def ensure_packages(*names):
         return
     say(f"installing {' '.join(missing)}")
     sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    # Whoever kills us is left with whole packages.
+    environment = {**leftovers.unmarked(), "DEBIAN_FRONTEND": "noninteractive"}
     install = [*sudo, "apt-get", "install", "-y", "--no-install-recommends", *missing]
     try:
         if subprocess.run(install, env=environment, stdout=subprocess.DEVNULL).returncode != 0:
