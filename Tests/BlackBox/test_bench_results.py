@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -175,6 +176,34 @@ def test_a_child_that_has_lost_the_mark_goes_with_its_parent(base):
     leftovers.clear(left)
     assert parent.wait(10) == -signal.SIGKILL and leftovers._stat(child) is None
     parent.stdout.close()
+
+
+NOBODY = 65534
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts servers as somebody else")
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv, of util-linux")
+def test_servers_of_another_user_go_where_root_may_not_see_their_environment(base):
+    """As in most containers. They name what is theirs, or in a directory of theirs. Who looks at what is root's is left alone."""
+    left = base / "job-left"
+    (left / "pooler").mkdir(parents=True)
+    base.chmod(0o711)
+    data, settings, log = left / "data", left / "pooler" / "settings", left / "log"
+    for path in (data, settings, log):
+        path.touch()
+    for path in (data, settings.parent):
+        os.chown(path, NOBODY, NOBODY)
+    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    servers = [started(left, "tail", "-f", path, **nobody) for path in (data, settings)]
+    looking = subprocess.Popen(["tail", "-f", log], **nobody)
+    try:
+        subprocess.run(["setpriv", "--bounding-set", "-sys_ptrace,-perfmon,-sys_admin", sys.executable, "-B", leftovers.__file__, left],
+                       check=True, timeout=60)
+        assert [server.wait(10) for server in servers] == [-signal.SIGKILL] * 2 and not left.exists() and looking.poll() is None
+    finally:
+        for process in (*servers, looking):
+            process.kill()
+            process.wait()
 
 
 def test_what_a_run_starts_has_the_mark(base, monkeypatch):
