@@ -66,6 +66,20 @@ def test_the_record_says_whether_it_is_whole(results, given, whole):
     assert report.load(results / "out")["whole"] is whole
 
 
+@pytest.mark.parametrize("in_the_way, missing", [("logs", "not everything was kept"), ("results.md", "the report was not kept")])
+def test_the_record_says_what_was_not_kept_beside_it(results, in_the_way, missing):
+    """As its directory does, which is no whole run's then."""
+    kept, logs = made_up(), results / "logs of the run"
+    found = publishing.Results(options(keep_logs=True), kept)
+    logs.mkdir()
+    (logs / "select").touch()
+    blocked = found.directory / in_the_way
+    blocked.touch() if in_the_way == "logs" else blocked.mkdir()
+    found.publish(logs)
+    told = report.load(results / "2026-11-21-2-core-ext4-abc-partial")
+    assert not told["whole"] and told["errors"] == kept["errors"] and told["errors"][-1].startswith(missing)
+
+
 def test_what_was_published_before_records_said_it_is_whole_by_its_plan():
     before = json.loads((REPOSITORY / "bench/results/2026-11-27-2-core-ext4/results.json").read_text())
     assert "whole" not in before and readme.unfit(before) == []

@@ -77,7 +77,7 @@ def file_system(path):
 @contextlib.contextmanager
 def work_directory():
     """A directory for databases and sockets on a real disk: below $WALPOOL_BENCH_DIR, or beside the sources.
-    Removed at the end, whatever happens, and the processes that work in it end with us."""
+    Removed at the end, whatever happens. If we are killed it is all the same, and what we have started ends with us: leftovers.py."""
     base = Path(os.environ.get("WALPOOL_BENCH_DIR") or REPOSITORY / ".build-bench").resolve()
     base.mkdir(parents=True, exist_ok=True)
     kind = file_system(base)["type"]
