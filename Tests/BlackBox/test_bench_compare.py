@@ -62,6 +62,16 @@ def test_what_fails_now_is_worse(a_record, tmp_path):
     assert (status, "failed: select-8, walpool" in text) == (1, True)
 
 
+def test_what_fails_in_both_is_said(tmp_path):
+    """Or does nothing in one of them. It has got no worse, and nothing was compared."""
+    def fails(run):
+        if run["cell"] == "select-8" and run["system"] == "walpool":
+            run["errors"].append("it broke")
+    for new in (fails, slower("select-8", "walpool", 0)):
+        status, text = compared(made_up(fails), made_up(new), tmp_path)
+        assert "failed in both: select-8 (walpool)\n" in text and status == 0
+
+
 def test_what_does_nothing_now_is_worse(a_record, tmp_path):
     """Transactions that all end in an error that is only counted are no error of the run."""
     status, text = compared(a_record, made_up(slower("select-8", "walpool", 0)), tmp_path)

@@ -10,7 +10,7 @@ import pytest
 from bench_report_fixtures import BENCH
 from daemon import REPOSITORY, binary
 from support import compiled, machine
-from support.limits import LIMITS
+from support.limits import LIMITS, Canned
 from support.programs import Programs
 
 MAIN = '#include <stdio.h>\n#include "sub dir/number.h"\nint other(void);\nint main(void) { printf("%d %d\\n", NUMBER, other()); }\n'
@@ -108,3 +108,16 @@ def test_the_yardstick_is_made_of_the_daemons_ring(monkeypatch):
     assert {REPOSITORY / "Sources/CLinux/ring.h", LIMITS / "canned.h", LIMITS / "canned_answers.c"} <= set(compiled.made_of(program))
     assert Programs({"walpool", "canned"}).described()["canned"] == machine.program(program)
     assert "canned" not in Programs({"walpool"}).described()
+
+
+def test_a_yardstick_that_cannot_be_compiled_is_left_out_of_the_description(tmp_path, monkeypatch):
+    """As with a compiler that warns of more. Its own runs tell why they fail; the other systems go on."""
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\necho 'error: [-Werror=new]' >&2; exit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setattr(compiled, "DIRECTORY", tmp_path / "made")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("WALPOOL_LOAD", str(binary()))
+    assert Programs({"walpool", "canned"}).described().keys() == {"walpoold", "walpool-load"}
+    with pytest.raises(compiled.BenchError, match="cannot compile canned.c: error: "):
+        Canned(tmp_path / "canned")

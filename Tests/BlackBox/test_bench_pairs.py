@@ -133,6 +133,18 @@ def test_what_fails_of_the_new_program_is_worse(tmp_path):
     assert "failed: select-8, walpool: 1 of 4 runs, before 0 of 4" in text and status == 1
 
 
+def test_what_fails_of_both_programs_is_said(tmp_path):
+    """Nobody has got worse by it, but nobody has been compared either."""
+    made = with_old()
+    ours = [run for run in made["runs"] if run["cell"] == "select-8" and run["system"] in ("walpool", OLD)]
+    for run in ours:
+        run["errors"].append("it broke")
+    status, text = compared(made, tmp_path)
+    assert "\nfailed in both: select-8 (walpool)\n" in text and "select-8" not in text.partition("failed in both")[0] and status == 0
+    ours[-1]["errors"].clear()
+    assert "failed in both" not in compared(made, tmp_path)[1]
+
+
 def test_a_record_of_one_program_is_refused(tmp_path):
     status, text = compared(made_up(), tmp_path)
     assert status == 2 and "bench/run --old PROGRAM" in text and len(text.splitlines()) == 1

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -63,6 +64,20 @@ def test_the_record_says_whether_it_is_whole(results, given, whole):
     """Its directory does, too, but may be named otherwise."""
     published(results, made_up() | {"whole": None}, out=results / "out", **given)
     assert report.load(results / "out")["whole"] is whole
+
+
+@pytest.mark.parametrize("in_the_way, missing", [("logs", "not everything was kept"), ("results.md", "the report was not kept")])
+def test_the_record_says_what_was_not_kept_beside_it(results, in_the_way, missing):
+    """As its directory does, which is no whole run's then."""
+    kept, logs = made_up(), results / "logs of the run"
+    found = publishing.Results(options(keep_logs=True), kept)
+    logs.mkdir()
+    (logs / "select").touch()
+    blocked = found.directory / in_the_way
+    blocked.touch() if in_the_way == "logs" else blocked.mkdir()
+    found.publish(logs)
+    told = report.load(results / "2026-11-21-2-core-ext4-abc-partial")
+    assert not told["whole"] and told["errors"] == kept["errors"] and told["errors"][-1].startswith(missing)
 
 
 def test_what_was_published_before_records_said_it_is_whole_by_its_plan():
@@ -177,6 +192,34 @@ def test_a_child_that_has_lost_the_mark_goes_with_its_parent(base):
     parent.stdout.close()
 
 
+NOBODY = 65534
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts servers as somebody else")
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv, of util-linux")
+def test_servers_of_another_user_go_where_root_may_not_see_their_environment(base):
+    """As in most containers. They name what is theirs, or in a directory of theirs. Who looks at what is root's is left alone."""
+    left = base / "job-left"
+    (left / "pooler").mkdir(parents=True)
+    base.chmod(0o711)
+    data, settings, log = left / "data", left / "pooler" / "settings", left / "log"
+    for path in (data, settings, log):
+        path.touch()
+    for path in (data, settings.parent):
+        os.chown(path, NOBODY, NOBODY)
+    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    servers = [started(left, "tail", "-f", path, **nobody) for path in (data, settings)]
+    looking = subprocess.Popen(["tail", "-f", log], **nobody)
+    try:
+        subprocess.run(["setpriv", "--bounding-set", "-sys_ptrace,-perfmon,-sys_admin", sys.executable, "-B", leftovers.__file__, left],
+                       check=True, timeout=60)
+        assert [server.wait(10) for server in servers] == [-signal.SIGKILL] * 2 and not left.exists() and looking.poll() is None
+    finally:
+        for process in (*servers, looking):
+            process.kill()
+            process.wait()
+
+
 def test_what_a_run_starts_has_the_mark(base, monkeypatch):
     monkeypatch.setenv("WALPOOL_BENCH_DIR", str(base))
     with tools.work_directory() as directory:
@@ -185,6 +228,33 @@ def test_what_a_run_starts_has_the_mark(base, monkeypatch):
         eventually(lambda: set(leftovers.processes(directory)) == {process.pid}, "the mark")
         tools.end(process)
     assert leftovers.VARIABLE not in os.environ
+
+
+# Of a machine that has nothing yet, on which apt-get takes until it is told to go on.
+FAKES = {"dpkg-query": "exit 1", "sudo": '[ "$1" = -n ] && shift; exec "$@"',
+         "apt-get": 'touch "$PLACE/begun"; until [ -e "$PLACE/go" ]; do sleep 0.1; done; echo unpacked; touch "$PLACE/done"'}
+INSTALLING = {
+    "for itself": "tools.PACKAGES['sqlite3'] = Path('/nowhere'); tools.ensure_packages('sqlite3')",
+    "for what it builds": "programs.RELEASE = Path('/nowhere'); programs.Programs({'walpool'}).build()"}
+
+
+@pytest.mark.parametrize("why", INSTALLING)
+def test_packages_that_are_being_installed_are_installed_to_the_end(tmp_path, base, why):
+    """Whatever becomes of the run that needs them: half a package is the machine's trouble."""
+    for name, text in FAKES.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    script = ("from pathlib import Path; from support import programs, tools\n"
+              f"with tools.work_directory():\n    {INSTALLING[why]}")
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PLACE": tmp_path, "WALPOOL_BENCH_DIR": base}
+    environment.pop("WALPOOLD", None)
+    run = subprocess.Popen([sys.executable, "-B", "-c", script], cwd=REPOSITORY / "bench", env=environment)
+    eventually((tmp_path / "begun").exists, "apt-get")
+    run.kill()
+    run.wait(60)
+    eventually(lambda: not any(base.iterdir()), "an empty directory", 60)
+    (tmp_path / "go").touch()
+    eventually((tmp_path / "done").exists, "its end")
 
 
 def test_a_directory_is_deserted_once_its_process_has_ended(tmp_path):

@@ -91,6 +91,19 @@ def failed(old, new):
             if system.startswith(OURS) and (cell, system) in before and fails / runs > before[cell, system][0] / before[cell, system][1]]
 
 
+def failed_in_both(old, new):
+    """Of ours: what is in no comparison, because it gave no figure in either."""
+    before, after = (_without_figure(record) for record in (old, new))
+    names = sorted(f"{cell} ({system})" for cell, system in before & after if system.startswith(OURS))
+    return [f"failed in both: {', '.join(names)}"] if names else []
+
+
+def _without_figure(record):
+    """(cell, system) of which there were runs."""
+    figures_of = [run for run in record["runs"] if not run["errors"] and run["throughput_per_s"]]
+    return {(run["cell"], run["system"]) for run in record["runs"]} - {(run["cell"], run["system"]) for run in figures_of}
+
+
 def _failed_parts(record):
     """(cell, system, with the class of clients if it is not the first) -> runs that gave no figure, runs. What did nothing has no
     ratio to what it did before, so that it is in no other figure."""

@@ -4,7 +4,8 @@ the next one would measure, and their data.
 
 Its directory is locked for as long as it lives, and the kernel lets go of the lock when it dies, however it does. Somebody waits for that:
 a process with nothing else to do, which then ends what the benchmark has started, and removes the directory. What it has started has the
-directory in its environment: a shell or a tail -f of somebody who looks at it has it in its command line, or is in there, too.
+directory in its environment: a shell or a tail -f of somebody who looks at it has it in its command line, or is in there, too. Only where
+nobody may see the environment the command line counts.
 
     bench/support/leftovers.py DIRECTORY        waits, and clears"""
 
@@ -34,9 +35,8 @@ def watched(base):
     with lock(new):
         directory = new.with_name(NAME + new.name.removeprefix(BEFORE))
         new.rename(directory)
-        unmarked = {name: value for name, value in os.environ.items() if name != VARIABLE}
         watcher = subprocess.Popen([sys.executable, "-B", __file__, directory], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, start_new_session=True, env=unmarked)
+                                   stdout=subprocess.DEVNULL, start_new_session=True, env=unmarked())
         try:
             with marked(directory):
                 yield directory
@@ -61,6 +61,11 @@ def marked(directory):
 
 def mark():
     return {name: value for name, value in os.environ.items() if name == VARIABLE}
+
+
+def unmarked():
+    """The environment of what is to outlive this process."""
+    return {name: value for name, value in os.environ.items() if name != VARIABLE}
 
 
 def found(base):
@@ -124,9 +129,33 @@ def _stat(process):
 
 
 def _is_marked(process, directory):
+    try:
+        return os.fsencode(f"{VARIABLE}={directory}") in _words(process, "environ")
+    except PermissionError:
+        return _works_in(process, directory)
+    except OSError:
+        return False
+
+
+def _works_in(process, directory):
+    """Of another user's, whose environment even root may not see in most containers: whether it names what is its user's in there, as
+    PostgreSQL and PgBouncer do. Who looks at a log from outside names what is not."""
     with contextlib.suppress(OSError):
-        return os.fsencode(f"{VARIABLE}={directory}") in Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        user = os.stat(f"/proc/{process}").st_uid
+        return any(user in _owners(Path(os.fsdecode(word)), directory) for word in _words(process, "cmdline"))
     return False
+
+
+def _owners(path, directory):
+    """Of it and of what it is in, in the directory."""
+    for each in (path, *path.parents):
+        if directory in each.parents:
+            with contextlib.suppress(OSError):
+                yield each.stat().st_uid
+
+
+def _words(process, file):
+    return Path(f"/proc/{process}/{file}").read_bytes().split(b"\0")
 
 
 def _main(directory):

@@ -1,11 +1,12 @@
 """The programs that a comparison needs, built where they are missing or older than their sources."""
 
+import contextlib
 import os
 import re
 import subprocess
 from pathlib import Path
 
-from support import machine
+from support import leftovers, machine
 from support.limits import canned
 from support.servers import walpoold_path
 from support.systems import PACKAGES
@@ -49,8 +50,10 @@ class Programs:
         if "grdb" in self.systems:
             used["grdb-load"] = self.grdb
         if "canned" in self.systems:
-            # A goal is about it, and it is made of the daemon's own transport: which one that was is part of the figure.
-            used["canned"] = canned()
+            # A goal is about it, and it is made of the daemon's own transport: which one that was is part of the figure. One that cannot
+            # be compiled has none, and its runs say so.
+            with contextlib.suppress(BenchError):
+                used["canned"] = canned()
         return {name: machine.program(path) for name, path in used.items()}
 
     def grdb_version(self):
@@ -75,8 +78,17 @@ def files(source):
             if path.is_file() and not any(part.startswith(".") for part in path.relative_to(source).parts)]
 
 
+def install_for_building():
+    """By itself, so that a make which is killed with us has nothing left to install: half a package is the machine's trouble. What it says
+    goes where ours does; it would die of a pipe to us."""
+    done = subprocess.run(["make", "-C", REPOSITORY, "deps"], env=leftovers.unmarked(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise BenchError("make deps failed")
+
+
 def make(target):
     """An interrupt ends the compilers, too."""
+    install_for_building()
     say(f"make {target}")
     process = start(["make", "-C", REPOSITORY, target], text=True, errors="replace", stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT)

@@ -1,6 +1,7 @@
 """Where the results of a run go: a directory of their own, which is there before the first run, and to which what was measured is
 written after each repetition. What ends bench/run without a word leaves them behind, too."""
 
+import contextlib
 import datetime
 import gzip
 import shutil
@@ -32,6 +33,7 @@ class Results:
         """The whole record so far takes the place of the last."""
         if self.directory:
             record.complete(self._kept)
+            self._kept["whole"] = is_whole(self._options, self._kept)
             beginning = self.directory / f"{FILE}.new"
             beginning.write_text(record.dumped(self._kept))
             beginning.replace(self.directory / FILE)
@@ -48,7 +50,6 @@ class Results:
         if not self._kept["runs"] and not self._kept["costs"]:
             self._remove_nothing()
             return
-        self._kept["whole"] = is_whole(self._options, self._kept)
         self._kept["ended"] = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
         record.complete(self._kept)
         # Whatever becomes of the files: this is what was measured.
@@ -66,14 +67,20 @@ class Results:
             if self._options.plots:
                 plots.draw(self._kept, self.directory)
         except (OSError, BenchError) as error:
-            # The report is made all the same, and the exit status tells that something is missing.
-            self._kept["errors"].append(f"not everything was kept: {error}")
+            # The report is made all the same.
+            self._keep_that_it_lacks(f"not everything was kept: {error}")
         text = report.markdown(self._kept, plots.drawn(self.directory))
         try:
             (self.directory / "results.md").write_text(text)
         except OSError as error:
-            self._kept["errors"].append(f"the report was not kept: {error}")
+            self._keep_that_it_lacks(f"the report was not kept: {error}")
         return text
+
+    def _keep_that_it_lacks(self, what):
+        """The exit status tells it, and the name of the directory; so does the record, if that is not just what cannot be written."""
+        self._kept["errors"].append(what)
+        with contextlib.suppress(OSError):
+            self.keep()
 
     def _named(self):
         """A whole run gets the name of one at its end; a part of the plan, or of a run, does not."""

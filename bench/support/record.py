@@ -7,7 +7,7 @@
   "command": "bench/run --quick", "host_class": "2-core-ext4"
   "machine": { name: value }                          # machine.describe; its "commit" is the checkout's
   "programs": { "walpoold": { "path", "sha256" }, .. }        # what was measured (missing in records before 2026-11-27;
-                                                                      "canned" in those before 2026-11-29)
+                                                                      "canned" in those before 2026-11-29, and where it could not be compiled)
   "systems": { "walpool": { "title": "Walpool", "what": one line, "settings": { name: value } } }      # in their order
   "cells":   [ CELL ]                                 # the plan as it was run
   "runs":    [ RUN ]                                  # everything that was measured, one for each run

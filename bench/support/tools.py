@@ -51,7 +51,8 @@ def ensure_packages(*names):
         return
     say(f"installing {' '.join(missing)}")
     sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    # Whoever kills us is left with whole packages.
+    environment = {**leftovers.unmarked(), "DEBIAN_FRONTEND": "noninteractive"}
     install = [*sudo, "apt-get", "install", "-y", "--no-install-recommends", *missing]
     try:
         if subprocess.run(install, env=environment, stdout=subprocess.DEVNULL).returncode != 0:
@@ -76,7 +77,7 @@ def file_system(path):
 @contextlib.contextmanager
 def work_directory():
     """A directory for databases and sockets on a real disk: below $WALPOOL_BENCH_DIR, or beside the sources.
-    Removed at the end, whatever happens, and the processes that work in it end with us."""
+    Removed at the end, whatever happens. If we are killed it is all the same, and what we have started ends with us: leftovers.py."""
     base = Path(os.environ.get("WALPOOL_BENCH_DIR") or REPOSITORY / ".build-bench").resolve()
     base.mkdir(parents=True, exist_ok=True)
     kind = file_system(base)["type"]
