@@ -13,10 +13,14 @@ extension DatabaseFiles {
     ///
     /// To be called before SQLite opens or makes one. A database that is refused afterwards keeps it, empty, and as SQLite would have left it: with
     /// the database's mode and owner, so that it is in nobody's way.
-    static func makeIndexInPlace(_ path: String) {
+    ///
+    /// - Parameter isNeeded: asked for the path of a regular file, and on Btrfs only.
+    static func makeIndexInPlace(_ path: String, if isNeeded: (String) -> Bool = { _ in true }) {
         let file = target(of: path)
         var database = stat()
-        guard walpool_file_system(Directory.of(file)) == walpool_btrfs(), stat(file, &database) == 0 else { return }
+        guard walpool_file_system(Directory.of(file)) == walpool_btrfs(), stat(file, &database) == 0,
+            database.st_mode & S_IFMT == S_IFREG, isNeeded(file)
+        else { return }
         let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard made >= 0 else { return }
         defer { close(made) }

@@ -20,7 +20,7 @@ extension Pool {
         settings.synchronous = limits.durability == .full ? .full : .normal
         // Otherwise SQLite makes one when it puts the file into WAL mode: see `Writer.establishWAL`. The file of a database that was put
         // into that mode is not looked into, for readers may have it open.
-        if left.map({ $0.databaseInPlace != nil }) ?? DatabaseFiles.isInWALMode(path) { DatabaseFiles.makeIndexInPlace(path) }
+        DatabaseFiles.makeIndexInPlace(path) { file in left.map { $0.databaseInPlace != nil } ?? DatabaseFiles.isInWALMode(file) }
         try forgetCachedWAL(path, settings)
         let writer = try Writer(
             path: path, again: left, creates: isNew && left == nil, settings: settings, limits: limits, changeable: changeable,

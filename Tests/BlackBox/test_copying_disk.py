@@ -12,6 +12,7 @@ import sys
 import pytest
 
 from daemon import Daemon, eventually
+from lifecycle_fixtures import check_refusal, run
 
 # A file that is written in place, on a full disk: what the -shm is to be.
 PROBE = """
@@ -126,6 +127,12 @@ def test_the_index_in_the_place_of_one_that_was_deleted(daemon):
     eventually(is_there_anew, "the files are opened anew")
     assert is_written_in_place(index)
     assert int(daemon.value("SELECT count(*) FROM t")) > 0
+
+
+def test_what_is_no_file_is_not_looked_into(copying):
+    os.mkfifo(copying / "app.db")
+    check_refusal(run(copying / "app.db", "--socket-directory", copying), "is not a file")
+    assert not (copying / "app.db-shm").exists()
 
 
 def test_an_index_that_somebody_else_has_made(copying, daemon, monkeypatch):

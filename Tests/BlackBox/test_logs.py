@@ -143,7 +143,10 @@ def test_a_log_on_a_full_disk(tmp_path, start_daemon):
         gap, = lines(daemon, "they could not be written")
         before.write_text(log.read_text())
         daemon._errors_path = before
-        assert len(lines(daemon, "SELECT nothing_")) + int(field(gap, "lines")) in (13, 14)
+        # One whose end is missing, and be it the line feed, was not written. A tmpfs may have room for another part of one later: it counts
+        # its pages for each processor by itself.
+        whole = [each for each in lines(daemon, "SELECT nothing_") if each.endswith("user=tester")]
+        assert len(whole) + int(field(gap, "lines")) in (13, 14)
 
 
 def test_connections(serve):
