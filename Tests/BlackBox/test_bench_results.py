@@ -238,23 +238,31 @@ INSTALLING = {
     "for what it builds": "programs.RELEASE = Path('/nowhere'); programs.Programs({'walpool'}).build()"}
 
 
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("why", INSTALLING)
-def test_packages_that_are_being_installed_are_installed_to_the_end(tmp_path, base, why):
+def test_packages_that_are_being_installed_are_installed_to_the_end(tmp_path, base, why, number):
     """Whatever becomes of the run that needs them: half a package is the machine's trouble."""
     for name, text in FAKES.items():
         (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
         (tmp_path / name).chmod(0o755)
-    script = ("from pathlib import Path; from support import programs, tools\n"
-              f"with tools.work_directory():\n    {INSTALLING[why]}")
+    script = ("from pathlib import Path; from support import programs, tools\ndef main():\n"
+              f"    with tools.work_directory():\n        {INSTALLING[why]}\ntools.run_main(main)")
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "PLACE": tmp_path, "WALPOOL_BENCH_DIR": base}
     environment.pop("WALPOOLD", None)
     run = subprocess.Popen([sys.executable, "-B", "-c", script], cwd=REPOSITORY / "bench", env=environment)
     eventually((tmp_path / "begun").exists, "apt-get")
-    run.kill()
-    run.wait(60)
-    eventually(lambda: not any(base.iterdir()), "an empty directory", 60)
+    run.send_signal(number)
+    if number == signal.SIGKILL:
+        run.wait(60)
+        eventually(lambda: not any(base.iterdir()), "an empty directory", 60)
+    else:
+        # Time enough to end what it waits for, if it did.
+        with pytest.raises(subprocess.TimeoutExpired):
+            run.wait(0.6)
     (tmp_path / "go").touch()
     eventually((tmp_path / "done").exists, "its end")
+    assert run.wait(60) != 0
+    eventually(lambda: not any(base.iterdir()), "an empty directory", 60)
 
 
 def test_a_directory_is_deserted_once_its_process_has_ended(tmp_path):

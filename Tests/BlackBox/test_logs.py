@@ -104,7 +104,8 @@ def test_what_is_no_message_ends_a_session_and_is_said(serve, wanted):
     assert client.reply().state == "08P01"
     daemon.stop()
     (found,) = lines(daemon, "08P01")
-    assert found.startswith("notice: a session was ended") and "length" in field(found, "error")
+    assert found.startswith("notice: a session was ended") and field(found, "error") == "invalid message length"
+    assert "claims 104857600 bytes" in field(found, "detail")
 
 
 def test_a_flood_of_errors_is_cut_and_counted(serve):

@@ -10,7 +10,7 @@ from support import leftovers, machine
 from support.limits import canned
 from support.servers import walpoold_path
 from support.systems import PACKAGES
-from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say, start
+from support.tools import BENCH, BenchError, REPOSITORY, end, ensure_packages, say, start, to_its_end
 
 RELEASE = REPOSITORY / ".build/release"
 SOURCES = REPOSITORY / "Sources"
@@ -81,7 +81,7 @@ def files(source):
 def install_for_building():
     """By itself, so that a make which is killed with us has nothing left to install: half a package is the machine's trouble. What it says
     goes where ours does; it would die of a pipe to us."""
-    done = subprocess.run(["make", "-C", REPOSITORY, "deps"], env=leftovers.unmarked(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    done = to_its_end(["make", "-C", REPOSITORY, "deps"], env=leftovers.unmarked(), stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         raise BenchError("make deps failed")
 

@@ -55,9 +55,9 @@ def ensure_packages(*names):
     environment = {**leftovers.unmarked(), "DEBIAN_FRONTEND": "noninteractive"}
     install = [*sudo, "apt-get", "install", "-y", "--no-install-recommends", *missing]
     try:
-        if subprocess.run(install, env=environment, stdout=subprocess.DEVNULL).returncode != 0:
-            subprocess.run([*sudo, "apt-get", "update"], env=environment, stdout=subprocess.DEVNULL)
-            subprocess.run(install, env=environment, stdout=subprocess.DEVNULL, check=True)
+        if to_its_end(install, env=environment).returncode != 0:
+            to_its_end([*sudo, "apt-get", "update"], env=environment)
+            to_its_end(install, env=environment).check_returncode()
     except (OSError, subprocess.CalledProcessError) as error:
         raise BenchError(f"cannot install {' '.join(missing)}: {error}") from error
 
@@ -112,6 +112,17 @@ def uninterrupted(handler=signal.SIG_IGN):
     finally:
         for number, handler in zip(signals, before):
             signal.signal(number, handler)
+
+
+def to_its_end(command, **options):
+    """Of a process without output that nothing of ours ends: an interrupt is one when it is done. What the terminal sends is for it, too,
+    and it knows best: apt-get lets dpkg finish."""
+    interrupts = []
+    with uninterrupted(lambda number, _: interrupts.append(number)):
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, **options)
+    if interrupts:
+        raise KeyboardInterrupt
+    return done
 
 
 def start(command, **options):

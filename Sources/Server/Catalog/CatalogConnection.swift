@@ -66,17 +66,17 @@ final class CatalogConnection: Sendable {
     private static func insert(
         _ rows: [(table: String, row: CatalogRow)], _ connection: Connection, _ mustStop: () -> Bool
     ) throws(SQLiteError) {
-        // By table: rows that name other columns than the one before are few.
-        var inserts: [String: (statement: Statement, columns: CatalogRow)] = [:]
+        // By table, for each set of columns that its rows name: tables' rows have one, or as many as there are kinds of keys.
+        var inserts: [String: [(columns: CatalogRow, statement: Statement)]] = [:]
         try connection.executeInternal("BEGIN")
         for (number, (table, row)) in rows.enumerated() {
             if number % rowsBetweenLooks == 0, mustStop() { throw SQLiteError.interrupted }
             let statement: Statement
-            if let last = inserts[table], last.columns.hasColumns(of: row) {
-                statement = last.statement
+            if let known = inserts[table]?.first(where: { $0.columns.hasColumns(of: row) }) {
+                statement = known.statement
             } else {
                 statement = try connection.prepareInternal(insert(of: row, into: table))
-                inserts[table] = (statement, row)
+                inserts[table, default: []].append((row, statement))
             }
             for (index, field) in row.fields.enumerated() {
                 switch field.value {

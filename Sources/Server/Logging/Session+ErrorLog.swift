@@ -19,6 +19,8 @@ extension Session {
         let shown = Self.shownMessage(
             of: error, code, showsParameters: configuration.parameters, isAboutText: state.query != nil && !isCopyingIn)
         metadata["error"] = "\(shown)"
+        // Which message it was, and how long.
+        if kind == .sessionEvicted, error.state == .protocolViolation, let detail = error.detail { metadata["detail"] = "\(detail)" }
         // Of one that was idle: what it ran last, if that was on the writer.
         if let text = statement?.text ?? server.holderStatementText(clientID) { metadata["sql"] = "\(text)" }
         if let parameters = loggedParameters(of: statement?.portal) { metadata["parameters"] = "\(parameters)" }
