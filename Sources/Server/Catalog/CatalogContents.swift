@@ -111,7 +111,7 @@ struct CatalogContents: Sendable {
     mutating func add(_ table: String, _ row: CatalogRow) { rows.append((table, row)) }
 
     /// What goes into the tables. The functions need the rest for as long as the connection is there; of a hundred thousand columns these
-    /// are 150 MB.
+    /// are 75 MB.
     mutating func takeRows() -> [(table: String, row: CatalogRow)] {
         defer { rows = [] }
         return rows
