@@ -31,6 +31,20 @@ extension Worker {
     func enqueueLast(_ resumption: Resumption) {
         guard !isLong else { return ready.enqueue(resumption) }
         ready.enqueueUnannounced(resumption)
+        wakeOneInTime()
+    }
+
+    /// What one event has freed for several is run by this thread, one after the other, but is not its alone: the first may be stuck in one
+    /// step of SQLite's machine, and the others have what they waited for, the writer among it. Whoever finds the thread stuck has them run.
+    private func offerResumptions() {
+        guard !resumptions.contains(where: isAfterReplies) else { return }
+        for resumption in resumptions { ready.enqueueUnannounced(resumption) }
+        resumptions.removeAll(keepingCapacity: true)
+        wakeOneInTime()
+    }
+
+    /// For what is in the server's queue and no thread was woken for.
+    private func wakeOneInTime() {
         if crew.isWatched {
             resumptionsUntilWakeUp = 2
         } else {
@@ -54,7 +68,9 @@ extension Worker {
     func runResumptions() {
         while true {
             if !resumptions.isEmpty {
-                run(resumptions.removeFirst())
+                let first = resumptions.removeFirst()
+                if !resumptions.isEmpty { offerResumptions() }
+                run(first)
             } else if !hasEndedTurn, let next = ready.take() {
                 // What is left there others were told of.
                 resumptionsUntilWakeUp = 0
