@@ -45,6 +45,7 @@ extension Writer {
             MonotonicClock.sleep(milliseconds: PoolLimits.lookMilliseconds)
             return attempt * PoolLimits.lookMilliseconds < ConnectionSettings.openTimeoutMilliseconds
         }
+        // Of a file that is in that mode already SQLite has opened the -shm by now, and it was made before: see `Pool.openWriter`.
         if try connection.firstText("PRAGMA journal_mode") != "wal" { DatabaseFiles.makeIndexInPlace(connection.fileName) }
         let mode = try connection.firstText("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {

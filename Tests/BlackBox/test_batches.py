@@ -205,6 +205,9 @@ def test_who_waits_for_what_a_client_leaves_that_goes_before_its_thread_gives_th
                                                                       nobody, so the reader is free
                                     has it, whether or not anything
                                     else happens
+
+    Here something does happen: the others' messages may wake that thread again. What sees it forget a turn is the assertion of a
+    debug build, whose end ends this test.
     """
     daemon = start_daemon(options=["--readers", "1"])
     committing, *others = [daemon.client() for _ in range(25)]

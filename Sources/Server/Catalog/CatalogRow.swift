@@ -11,13 +11,8 @@ struct CatalogRow: Sendable, ExpressibleByDictionaryLiteral {
     subscript(column: String) -> CatalogValue? {
         get { fields.first { $0.column == column }?.value }
         set {
-            let index = fields.firstIndex { $0.column == column }
-            switch (index, newValue) {
-            case (let index?, let value?): fields[index].value = value
-            case (nil, let value?): fields.append((column, value))
-            case (let index?, nil): fields.remove(at: index)
-            case (nil, nil): break
-            }
+            fields.removeAll { $0.column == column }
+            if let newValue { fields.append((column, newValue)) }
         }
     }
 

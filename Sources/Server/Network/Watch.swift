@@ -51,7 +51,7 @@ final class Watch: Sendable {
             if thread != 0 { SocketWait.interrupt(thread) }
         }
 
-        /// Or of no thread, as where a test takes the steps of one.
+        /// For assertions: whatever is a worker's is touched by its thread. Or by any, where a test takes the steps of one.
         var isOfCallingThread: Bool {
             let thread = thread.load(ordering: .relaxed)
             return thread == 0 || thread == UInt(pthread_self())

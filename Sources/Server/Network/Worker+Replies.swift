@@ -53,7 +53,7 @@ extension Worker {
 
     /// The session's reply goes out with others'; until then it is this thread's.
     func sendLater(_ session: Session) {
-        assert(isThisThread, "another thread's replies")
+        assert(note.isOfCallingThread, "another thread's replies")
         if replies.pending == 0 {
             repliesSince = eventBegan
             statementsSince = 0

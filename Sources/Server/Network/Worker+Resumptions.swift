@@ -54,7 +54,7 @@ extension Worker {
     }
 
     func enqueue(_ resumption: Resumption) {
-        assert(isThisThread, "another thread's turns")
+        assert(note.isOfCallingThread, "another thread's turns")
         if isLong, !isAfterReplies(resumption) { ready.enqueue(resumption) } else { resumptions.append(resumption) }
     }
 

@@ -108,9 +108,6 @@ final class Worker: @unchecked Sendable {
         }
     }
 
-    /// For assertions: whatever is a worker's is touched by its thread.
-    var isThisThread: Bool { note.isOfCallingThread }
-
     /// A call on a client's socket: see `SocketWait`.
     @inline(__always)
     func atSocket<Result>(_ call: () -> Result) -> Result { socketMark.during(call) }
@@ -156,7 +153,7 @@ final class Worker: @unchecked Sendable {
 
     /// An event that came while this thread was at its session: it comes to it next.
     func takeOn(_ event: Poller.Event) {
-        assert(isThisThread, "another thread's batch")
+        assert(note.isOfCallingThread, "another thread's batch")
         // Not one that has lain there.
         if batch.pending == 0 { hold.restart() }
         batch.add(event)
