@@ -21,12 +21,14 @@ extension DatabaseFiles {
         guard walpool_file_system(Directory.of(file)) == walpool_btrfs(), stat(file, &database) == 0,
             database.st_mode & S_IFMT == S_IFREG, isNeeded(file)
         else { return }
-        let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let mode = database.st_mode & 0o777
+        let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
         guard made >= 0 else { return }
         defer { close(made) }
-        _ = walpool_write_in_place(made)
+        // First, for another process may open the database now.
         if geteuid() == 0 { _ = fchown(made, database.st_uid, database.st_gid) }
-        fchmod(made, database.st_mode & 0o777)
+        fchmod(made, mode)
+        _ = walpool_write_in_place(made)
     }
 
     /// To be called before this process has the database open, which is looked at by a descriptor of its own here: "the close() system call
@@ -36,7 +38,7 @@ extension DatabaseFiles {
     /// "The file format write version and file format read version at offsets 18 and 19 … 2 for WAL"
     /// (https://www.sqlite.org/fileformat2.html#file_format_version_numbers).
     static func isInWALMode(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         var versions: [UInt8] = [0, 0]

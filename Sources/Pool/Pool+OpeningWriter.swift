@@ -18,8 +18,8 @@ extension Pool {
         let isNew = try DatabaseFiles.isToBeMade(path)
         var settings = settings
         settings.synchronous = limits.durability == .full ? .full : .normal
-        // Otherwise SQLite makes one when it puts the file into WAL mode: see `Writer.establishWAL`. The file of a database that was put
-        // into that mode is not looked into, for readers may have it open.
+        // Otherwise SQLite makes one when it puts the file into WAL mode: see `Writer.establishWAL`. Of a database that was open here before it
+        // is known that it was put into that mode.
         DatabaseFiles.makeIndexInPlace(path) { file in left.map { $0.databaseInPlace != nil } ?? DatabaseFiles.isInWALMode(file) }
         try forgetCachedWAL(path, settings)
         let writer = try Writer(

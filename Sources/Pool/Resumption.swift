@@ -22,6 +22,13 @@ package enum Resumption: Sendable {
     case job(WriterJob)
     /// The client was taken out of a queue: what it waits for will not come.
     case stopped(any PoolClient, StopReason)
+
+    /// Recovery may end the process, so it comes when the thread that has met the error has told those whose commit has failed, and
+    /// another thread does not begin it before.
+    package var comesAfterReplies: Bool {
+        guard case .job(.recovery) = self else { return false }
+        return true
+    }
 }
 
 /// Members of a group whose commit is on the disk and who have not been answered: by whoever takes them first.

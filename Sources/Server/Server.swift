@@ -144,7 +144,8 @@ package final class Server: Sendable {
         do {
             try addEvents()
             crew.announceAgain = { [unowned self] in self.announceAgain($0) }
-            crew.wakeForWhatIsLeft = { [unowned self] in
+            crew.wakeForWhatIsLeft = { [unowned self] resumptions in
+                for resumption in resumptions { self.ready.enqueueUnannounced(resumption) }
                 if !self.ready.isEmpty { self.ready.wakeOne() }
             }
             for _ in 0..<threadCount {

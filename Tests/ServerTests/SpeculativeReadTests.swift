@@ -62,6 +62,8 @@ import Testing
         let client = try test.connect()
         client.sendQuery(insert)
         #expect(test.handleNext())
+        // Here nobody watches over threads, and so the turn of its commit was announced to all.
+        #expect(test.takeWakeUps() == 1)
         let next = RawClient.message("Q", RawClient.string("SELECT 2"))
         client.send(Array(next[..<7]))
         #expect(!test.hasEvent)

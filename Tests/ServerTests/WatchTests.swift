@@ -91,21 +91,69 @@ import Testing
         let crew = Crew(threads: 3, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: false)
         let announced = Locked<[UInt64]>([])
         crew.announceAgain = { event in announced.withLock { $0.append(event.word) } }
+        let left = Locked<[Resumption]>([])
         let wakeUps = Locked(0)
-        crew.wakeForWhatIsLeft = { wakeUps.withLock { $0 += 1 } }
+        crew.wakeForWhatIsLeft = { resumptions in
+            left.withLock { $0 += resumptions }
+            wakeUps.withLock { $0 += 1 }
+        }
         #expect(crew.joinOrStandBy())
         let (polling, ended) = threads(2, joining: crew)
         let note = crew.watch.newNote()
         var words: [UInt64] = [7, 8]
         words.withUnsafeMutableBufferPointer { note.batch.keep($0[...]) }
+        note.resumptions.append(.committed(CommittedGroup([])))
         note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
         note.events.store(1, ordering: .sequentiallyConsistent)
         if crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { crew.wakeWatcher() }
         #expect(polling.wait(timeout: .now() + 30) == .success)
         #expect(announced.withLock { $0 } == [7, 8])
         #expect(wakeUps.withLock { $0 } > 0)
+        #expect(left.withLock { $0.count } == 1)
         crew.stop()
         for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
+    }
+
+    /// What it was to run next others run, but recovery, which comes when this thread has told those whose commit has failed.
+    @Test func whatAThreadWasToRunNext() {
+        let watch = Watch(threads: 2)
+        let (stuck, other) = (watch.newNote(), watch.newNote())
+        for note in [stuck, other] {
+            note.resumptions.append(.job(.recovery))
+            note.resumptions.append(.committed(CommittedGroup([])))
+        }
+        stuck.began.store(at(100).nanoseconds, ordering: .relaxed)
+        #expect(watch.look(now: at(103)) == .stuck(1))
+        #expect(watch.takeResumptions().map(\.comesAfterReplies) == [false])
+        #expect(watch.takeResumptions().isEmpty)
+        // When nobody watches any more, nobody will be found.
+        #expect(watch.takeResumptions(ofAll: true).map(\.comesAfterReplies) == [false])
+        for note in [stuck, other] {
+            #expect(note.resumptions.take()?.comesAfterReplies == true)
+            #expect(note.resumptions.take() == nil && note.resumptions.isEmpty)
+        }
+    }
+
+    ///     thread 1                        thread 2
+    ///     polls                           stands by, watches
+    ///     has something to run next
+    ///     will be long
+    ///                                     polls: nobody watches, and it is for others
+    @Test func theLastWatcherLeavesNothingBehind() {
+        let crew = Crew(threads: 2, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: false)
+        let left = Locked<[Resumption]>([])
+        crew.wakeForWhatIsLeft = { resumptions in left.withLock { $0 += resumptions } }
+        #expect(crew.joinOrStandBy())
+        let (polling, ended) = threads(1, joining: crew)
+        while !crew.isWatched { sched_yield() }
+        let note = crew.watch.newNote()
+        note.resumptions.append(.committed(CommittedGroup([])))
+        crew.willBeLong()
+        #expect(polling.wait(timeout: .now() + 30) == .success)
+        #expect(left.withLock { $0.count } == 1)
+        #expect(note.resumptions.isEmpty && !crew.isWatched)
+        crew.stop()
+        #expect(ended.wait(timeout: .now() + 30) == .success)
     }
 
     ///     thread 1            thread 2

@@ -47,8 +47,9 @@ final class Crew: @unchecked Sendable {
     private let socketsMayKeep: Bool
     /// Announces an event again, so that another thread takes it. Set before the first thread joins.
     var announceAgain: (Poller.Event) -> Void = { _ in }
-    /// Wakes others for what a stuck thread has left for later. Set before the first thread joins.
-    var wakeForWhatIsLeft: () -> Void = {}
+    /// Gives others what a stuck thread was to run next, and wakes them for that and for what it has left for later. Set before the first
+    /// thread joins.
+    var wakeForWhatIsLeft: ([Resumption]) -> Void = { _ in }
 
     /// - Parameters:
     ///   - threads: of the crew.
@@ -106,7 +107,7 @@ final class Crew: @unchecked Sendable {
             hasWatcher.store(false, ordering: .sequentiallyConsistent)
             // Its successor, if there is one.
             called.signal()
-            mutex.unlocked { wakeForWhatIsLeft() }
+            mutex.unlocked { wakeForWhatIsLeft(watch.takeResumptions(ofAll: true)) }
         }
         while calls == 0 && !isStopping {
             switch watch.look(now: MonotonicClock.now) {
@@ -153,7 +154,7 @@ final class Crew: @unchecked Sendable {
     /// Not with the mutex held: it is a system call for each.
     private func announceEventsOfStuckThreads() {
         for event in watch.takeEventsOfStuckThreads() { announceAgain(event) }
-        wakeForWhatIsLeft()
+        wakeForWhatIsLeft(watch.takeResumptions())
     }
 
     /// A thread that is stuck will be found.

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Pool
 import Scheduling
 import Synchronization
 
@@ -39,6 +40,8 @@ final class Watch: Sendable {
         let batch = EventBatch()
         /// Sessions whose replies it has not sent yet.
         let replies = EventBatch()
+        /// Who got what they waited for from something it did: it runs them next.
+        let resumptions = Resumptions()
         /// The thread, as pthread_self(3) and as the kernel have it; 0 before it has started.
         let thread = Atomic<UInt>(0)
         let threadNumber = Atomic<Int32>(0)
@@ -50,6 +53,9 @@ final class Watch: Sendable {
             let thread = thread.load(ordering: .acquiring)
             if thread != 0 { SocketWait.interrupt(thread) }
         }
+
+        /// Taken from its thread for others to run.
+        func resumptionsForOthers() -> [Resumption] { resumptions.takeAll { !$0.comesAfterReplies } }
 
         /// For assertions: whatever is a worker's is touched by its thread. Or by any, where a test takes the steps of one.
         var isOfCallingThread: Bool {
@@ -108,6 +114,14 @@ final class Watch: Sendable {
     /// What stuck threads were told and do not come to.
     func takeEventsOfStuckThreads() -> [Poller.Event] {
         notes.filter { $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.replies.takeOver() + $0.batch.takeOver() }
+    }
+
+    /// What stuck threads have freed for others and do not come to, the writer among it.
+    ///
+    /// - Parameter ofAll: nobody watches any more. A thread that enqueues one looks afterwards whether anybody does, and whoever has watched
+    ///   looks here afterwards: one of the two sees the other.
+    func takeResumptions(ofAll: Bool = false) -> [Resumption] {
+        notes.filter { ofAll || $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.resumptionsForOthers() }
     }
 
     /// One look; only one thread at a time does so.

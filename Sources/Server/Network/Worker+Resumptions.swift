@@ -13,8 +13,7 @@ extension Worker {
     /// What this was to run next, others run. The replies go first: recovery, which is among the former, may end the process.
     func handOver() {
         sendReplies()
-        for resumption in resumptions { ready.enqueue(resumption) }
-        resumptions.removeAll(keepingCapacity: true)
+        for resumption in resumptions.takeAll() { ready.enqueue(resumption) }
         if resumptionsUntilWakeUp > 0 { ready.wakeOne() }
         resumptionsUntilWakeUp = 0
     }
@@ -31,20 +30,6 @@ extension Worker {
     func enqueueLast(_ resumption: Resumption) {
         guard !isLong else { return ready.enqueue(resumption) }
         ready.enqueueUnannounced(resumption)
-        wakeOneInTime()
-    }
-
-    /// What one event has freed for several is run by this thread, one after the other, but is not its alone: the first may be stuck in one
-    /// step of SQLite's machine, and the others have what they waited for, the writer among it. Whoever finds the thread stuck has them run.
-    private func offerResumptions() {
-        guard !resumptions.contains(where: isAfterReplies) else { return }
-        for resumption in resumptions { ready.enqueueUnannounced(resumption) }
-        resumptions.removeAll(keepingCapacity: true)
-        wakeOneInTime()
-    }
-
-    /// For what is in the server's queue and no thread was woken for.
-    private func wakeOneInTime() {
         if crew.isWatched {
             resumptionsUntilWakeUp = 2
         } else {
@@ -53,24 +38,23 @@ extension Worker {
         }
     }
 
+    /// This thread runs it next, or another one if this one turns out to be stuck. If nobody would find it stuck, others are told at once.
     func enqueue(_ resumption: Resumption) {
         assert(note.isOfCallingThread, "another thread's turns")
-        if isLong, !isAfterReplies(resumption) { ready.enqueue(resumption) } else { resumptions.append(resumption) }
+        if isLong, !(isOfCrew && resumption.comesAfterReplies) { return ready.enqueue(resumption) }
+        resumptions.append(resumption)
+        // In this order, see `Watch.takeResumptions`.
+        if !crew.isWatched { leaveUnwatched() }
     }
 
-    /// Recovery may end the process, so it comes when this thread has told those whose commit has failed, and another thread
-    /// does not begin it before.
-    private func isAfterReplies(_ resumption: Resumption) -> Bool {
-        guard isOfCrew, case .job(.recovery) = resumption else { return false }
-        return true
+    private func leaveUnwatched() {
+        for resumption in note.resumptionsForOthers() { ready.enqueue(resumption) }
     }
 
     func runResumptions() {
         while true {
-            if !resumptions.isEmpty {
-                let first = resumptions.removeFirst()
-                if !resumptions.isEmpty { offerResumptions() }
-                run(first)
+            if let next = resumptions.take() {
+                run(next)
             } else if !hasEndedTurn, let next = ready.take() {
                 // What is left there others were told of.
                 resumptionsUntilWakeUp = 0

@@ -15,8 +15,6 @@ final class Worker: @unchecked Sendable {
     let crew: Crew
     let ready: ReadyQueue
     let table: SessionTable
-    /// Sessions that got what they waited for from something this thread did.
-    var resumptions: [Resumption] = []
     /// Above 0: the server's queue holds something that no thread was woken for, because this one comes to it. Each resumption that it
     /// runs first counts this down; at 0, or when this thread cannot go on, another thread is woken for it.
     var resumptionsUntilWakeUp = 0
@@ -34,6 +32,8 @@ final class Worker: @unchecked Sendable {
     // `note`'s, at hand: reached once for each event.
     let batch: EventBatch
     let replies: EventBatch
+    /// Sessions that got what they waited for from something this thread did.
+    let resumptions: Resumptions
     /// Where epoll writes the events there are. A single one is handled at once; several go into `batch` first.
     let words = UnsafeMutableBufferPointer<UInt64>.allocate(capacity: EventBatch.eventsAtOnce)
     let counters: ThreadCounters
@@ -63,7 +63,7 @@ final class Worker: @unchecked Sendable {
         self.isOfCrew = isOfCrew
         isLong = !isOfCrew
         note = isOfCrew ? server.crew.watch.newNote() : Watch.Note()
-        (batch, replies, socketMark) = (note.batch, note.replies, note.socketMark)
+        (batch, replies, resumptions, socketMark) = (note.batch, note.replies, note.resumptions, note.socketMark)
         transfers = Transfers(usesRing: isOfCrew)
         transferring.reserveCapacity(Transfers.capacity)
         places.reserveCapacity(Transfers.capacity)
