@@ -37,6 +37,8 @@ final class Crew: @unchecked Sendable {
     /// Where fewer poll, a thread keeps them for a moment only (`BatchHold`).
     private let quickBatch: Int
     private let fullBatch: Int
+    /// Polling threads that have nothing to do.
+    private let idle = Atomic<Int>(0)
     /// A thread asks for events instead of sleeping. More than one would take cores from the clients, and get half of the events each.
     let isBusyPolling = Atomic<Bool>(false)
     /// Of the thread that asks, which has set `isBusyPolling`.
@@ -196,6 +198,17 @@ final class Crew: @unchecked Sendable {
     /// It is the only one that polls, or all that do have more than enough: it may keep what it was told of for later.
     @inline(__always)
     var mayKeepMany: Bool { hasFewPollers && quickBatch > 1 }
+
+    @inline(__always)
+    func beginsToWait() { idle.wrappingAdd(1, ordering: .relaxed) }
+
+    @inline(__always)
+    func hasWaited() { idle.wrappingSubtract(1, ordering: .relaxed) }
+
+    /// Somebody would come at once to what a thread gives away. While all are at work it would go around among them: each event would be
+    /// a wake-up, and be received and answered by itself.
+    @inline(__always)
+    var hasIdle: Bool { idle.load(ordering: .relaxed) > 0 }
 
     /// No more threads poll than quick events need.
     @inline(__always)

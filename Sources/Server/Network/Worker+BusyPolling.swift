@@ -6,6 +6,8 @@ extension Worker {
     /// How many events it got, of which there is at least one, having had nothing to do since then.
     @inline(__always)
     func countOfEvents(since now: Instant) -> Int {
+        crew.beginsToWait()
+        defer { crew.hasWaited() }
         var asked: Int?
         if let end = busyPolling.end(now: now) {
             asked = ask(until: end, now: now)

@@ -69,6 +69,7 @@ extension Worker {
 
     private func run(_ resumption: Resumption) {
         counters.setTime(nil)
+        turns &+= 1
         statementsSince &+= 1
         if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
         if resumptionsUntilWakeUp > 0 {

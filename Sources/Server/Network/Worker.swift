@@ -21,6 +21,8 @@ final class Worker: @unchecked Sendable {
     var isLong = false
     /// In this event a session has given its turn up: what epoll has comes before what the server's queue has.
     var hasEndedTurn = false
+    /// So many it has run in this event: each may take as long as an event may.
+    var turns: Int64 = 0
     /// During this event it has waited for the disk, and has given its batch away before that.
     private(set) var hasBlocked = false
     var speculativeReads = SpeculativeReads()
@@ -176,6 +178,7 @@ final class Worker: @unchecked Sendable {
         hold.comesToEvent(now: began)
         hasBlocked = false
         hasEndedTurn = false
+        turns = 0
         guard server.handle(event, self) else {
             endBatch()
             return false
@@ -196,12 +199,10 @@ final class Worker: @unchecked Sendable {
             isLong = false
             return crew.joinAgainOrStandBy()
         }
-        if taken > PollerCensus.slowNanoseconds {
+        if taken > PollerCensus.slowNanoseconds &* (1 &+ turns) {
             crew.wasSlow(taken, now: now)
-            if !hasBlocked, !crew.mayKeepMany || crew.isShared {
-                leaveRest()
-            }
-        } else if !crew.mayKeepMany, batch.pending > 0, hold.isOver(now: now) {
+            if !hasBlocked, !crew.mayKeepMany || crew.isShared, crew.hasIdle { leaveRest() }
+        } else if !crew.mayKeepMany, batch.pending > 0, hold.isOver(now: now), crew.hasIdle {
             leaveRest()
         }
         return true
