@@ -91,10 +91,11 @@ wal-limit-test: build
 	bench/wal-limit
 
 # The long forms of proofs that blackbox-test runs in seconds.
-.PHONY: crash-test cancel-test history-test power-test
+.PHONY: crash-test cancel-test history-test liveness-test power-test
 CYCLES ?= 20
 COUNT ?= 10000
 SECONDS_OF_LOAD ?= 60
+SECONDS_OF_LIVENESS ?= 600
 
 crash-test: build
 	bench/crash --kills $(CYCLES)
@@ -104,6 +105,9 @@ cancel-test: build
 
 history-test: build
 	bench/history --seconds $(SECONDS_OF_LOAD)
+
+liveness-test: build
+	bench/liveness --seconds $(SECONDS_OF_LIVENESS)
 
 power-test: build
 	bench/power-loss --cycles $(CYCLES)

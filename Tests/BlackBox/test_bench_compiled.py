@@ -121,3 +121,13 @@ def test_a_yardstick_that_cannot_be_compiled_is_left_out_of_the_description(tmp_
     assert Programs({"walpool", "canned"}).described().keys() == {"walpoold", "walpool-load"}
     with pytest.raises(compiled.BenchError, match="cannot compile canned.c: error: "):
         Canned(tmp_path / "canned")
+
+
+def test_a_place_where_nothing_can_be_compiled_fails_only_what_needs_it(tmp_path, monkeypatch):
+    """As with a directory that another user's run has made."""
+    (tmp_path / "made").write_text("")
+    monkeypatch.setattr(compiled, "DIRECTORY", tmp_path / "made")
+    monkeypatch.setenv("WALPOOL_LOAD", str(binary()))
+    assert Programs({"walpool", "canned"}).described().keys() == {"walpoold", "walpool-load"}
+    with pytest.raises(compiled.BenchError, match="cannot compile canned: .*made"):
+        Canned(tmp_path / "canned")

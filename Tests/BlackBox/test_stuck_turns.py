@@ -1,14 +1,10 @@
 """One thing that happens frees what several clients wait for, and the first of them is at one step of SQLite's machine, which nothing can
 interrupt: the others go on. So do those who get something in the middle of what keeps its thread then."""
 
-import os
-import signal
-
 import pytest
 
 import wire
-from test_batches import until_few_poll
-from daemon import Daemon, halt
+from daemon import Daemon
 
 # One of the modes is like "full" here.
 pytestmark = pytest.mark.optimised("normal")
@@ -111,38 +107,3 @@ def test_a_transaction_that_takes_the_writer_gives_its_reader_back(serve, begin,
     assert reading.reply().check().value == "a"
     assert not holder.has_reply(), "it was not long enough to show anything"
     holder.reply().check()
-
-
-def test_a_client_that_is_gone_when_a_long_turn_begins(serve):
-    """
-    gone                        holder                      following                   reading
-    has the only reader         has the writer
-                                                            INSERT: waits for the
-                                                            writer
-                                                                                        SELECT: waits for a reader
-    SELECT; goes                statements, and ROLLBACK:
-                                after so many, replies
-                                are sent, and one is to
-                                nobody
-                                                            is at one long step
-                                                                                        is answered
-    """
-    daemon = serve(readers=1)
-    gone, holder, following, reading, quick = [daemon.client() for _ in range(5)]
-    gone.query("BEGIN READ ONLY").check()
-    gone.query("SELECT 1").check()
-    holder.query("BEGIN IMMEDIATE").check()
-    following.send(wire.query(f"INSERT INTO t SELECT {STEP}"))
-    daemon.settle(following)
-    reading.send(wire.query("SELECT v FROM t WHERE rowid = 1"))
-    daemon.settle(reading)
-    until_few_poll(daemon, quick, sql='SHOW lock_timeout')
-    halt(daemon.pid)
-    gone.send(wire.query("SELECT 1"))
-    gone.socket.close()
-    statements = 32    # SessionLimits.statementsBeforeReply
-    holder.send(*[wire.query("SELECT 1")] * (statements - 1), wire.query("ROLLBACK"))
-    os.kill(daemon.pid, signal.SIGCONT)
-    assert reading.reply().check().value == "a"
-    assert not following.has_reply(), "it was not long enough to show anything"
-    following.reply().check()

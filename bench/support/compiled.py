@@ -31,12 +31,19 @@ def compiled(name, sources, options):
     made = DIRECTORY / name
     if is_stale(made, sources):
         ensure_packages("gcc", "libc6-dev")
-        DIRECTORY.mkdir(parents=True, exist_ok=True)
-        # Several may want it at once: the others wait, and find it made.
-        with leftovers.lock(DIRECTORY):
-            if is_stale(made, sources):
-                _make(made, [Path(source).resolve() for source in sources], options)
+        try:
+            _make_alone(made, sources, options)
+        except OSError as error:
+            raise BenchError(f"cannot compile {name}: {error}") from error
     return made
+
+
+def _make_alone(made, sources, options):
+    DIRECTORY.mkdir(parents=True, exist_ok=True)
+    # Several may want it at once: the others wait, and find it made.
+    with leftovers.lock(DIRECTORY):
+        if is_stale(made, sources):
+            _make(made, [Path(source).resolve() for source in sources], options)
 
 
 def is_stale(made, sources):

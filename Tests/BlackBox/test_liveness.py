@@ -1,0 +1,91 @@
+"""bench/liveness: its rules on who may wait for whom; then a short run, and that it would notice a wait without a reason."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+
+import pytest
+
+from daemon import REPOSITORY, binary
+
+sys.path.insert(0, str(REPOSITORY / "bench"))
+
+from support.holdings import BEGINS, CURSOR, END, LONG_READ, LONG_WRITE, READ, WRITE, Block, reason_to_wait
+
+
+@dataclass(eq=False)
+class Session:
+    """What it has been answered, and what it has sent since."""
+
+    answered: tuple = ()
+    pending: tuple = ()
+    is_unread: bool = False
+    block: Block = field(init=False)
+
+    def __post_init__(self):
+        self.block = Block()
+        for part in self.answered:
+            self.block = self.block.after(part)
+
+
+PINNING = "ISOLATION LEVEL REPEATABLE READ"
+PINNED = (PINNING, READ)
+WRITING = ("", WRITE)
+
+
+@pytest.mark.parametrize("waiting, others, may_wait", [
+    (Session(pending=(WRITE,)), [], False),
+    (Session(pending=(READ,)), [], False),
+    (Session(pending=()), [Session(WRITING)], False),                       # a startup needs neither
+    (Session(pending=(WRITE,)), [Session(WRITING)], True),
+    (Session(pending=(WRITE,)), [Session(("IMMEDIATE",))], True),
+    (Session(pending=("IMMEDIATE",)), [Session(WRITING)], True),
+    (Session(WRITING, (WRITE,)), [Session(pending=(WRITE,))], False),       # it has the writer itself
+    (Session(pending=(WRITE,)), [Session((*WRITING, END))], False),
+    (Session(pending=(WRITE,)), [Session(PINNED)], False),
+    (Session(pending=(READ,)), [Session(PINNED)], True),
+    (Session(pending=(READ,)), [Session((PINNING,))], False),               # no query, no snapshot
+    (Session(pending=(READ,)), [Session(("", READ))], False),
+    (Session(pending=(READ,)), [Session(("", CURSOR))], True),
+    (Session(pending=(READ,)), [Session((*PINNED, WRITE))], False),         # its snapshot went with the writer
+    (Session(pending=(READ,)), [Session(PINNED, (WRITE,))], False),
+    (Session(pending=(READ,)), [Session(PINNED, (LONG_WRITE,))], False),
+    (Session(pending=(READ,)), [Session(PINNED, (WRITE,)), Session(WRITING)], True),
+    (Session(pending=(READ,)), [Session(pending=(LONG_READ,))], True),
+    (Session(pending=(READ,)), [Session(pending=(READ,), is_unread=True)], True),
+    (Session(PINNED, (READ,)), [Session(pending=(LONG_READ,))], False),
+    (Session(WRITING, (READ,)), [Session(pending=(LONG_READ,))], False),    # on the writer
+    (Session(pending=(WRITE,)), [Session(pending=(LONG_WRITE,))], True),
+    (Session(pending=(WRITE,)), [Session(pending=(LONG_READ,))], False),
+    (Session(pending=(LONG_READ,)), [], True),                              # or rather, it is at it
+    (Session(WRITING, (END, READ)), [Session(PINNED)], True),
+    (Session(WRITING, (END, WRITE)), [Session(PINNED)], False),
+])
+def test_who_may_wait(waiting, others, may_wait):
+    assert bool(reason_to_wait(waiting, [*others, waiting], readers=1)) == may_wait
+
+
+def test_all_readers_have_to_be_taken():
+    waiting, others = Session(pending=(READ,)), [Session(PINNED), Session(("", CURSOR))]
+    assert [bool(reason_to_wait(waiting, [*others, waiting], readers)) for readers in (1, 2, 3)] == [True, True, False]
+
+
+def test_every_begin_opens_a_block():
+    assert all(Block().after(words).is_open and not Block().after(words).after(END).is_open for words in BEGINS)
+
+
+def liveness(*options):
+    return subprocess.run([REPOSITORY / "bench/liveness", "--each", "8", *options], capture_output=True, text=True,
+                          env={**os.environ, "WALPOOLD": str(binary())}, timeout=90)
+
+
+def test_nobody_waits_without_need():
+    done = liveness("--seconds", "16")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("ok\n") and " waits with a reason" in done.stdout, done.stdout
+
+
+def test_a_wait_without_a_reason_would_be_noticed():
+    done = liveness("--seconds", "60", "--betray")
+    assert done.returncode == 1 and " without need" in done.stdout, done.stdout + done.stderr

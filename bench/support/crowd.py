@@ -1,0 +1,135 @@
+"""Sessions over sockets that are only looked at: what each has sent, what it has been answered, and when anything came last."""
+
+import select
+import socket
+import struct
+import time
+from pathlib import Path
+
+from support.holdings import Block
+
+STARTUP_VERSION = 196608
+
+
+def message(kind, body=b""):
+    return kind + struct.pack("!i", len(body) + 4) + body
+
+
+def query(sql):
+    return message(b"Q", sql.encode() + b"\0")
+
+
+def extended(*statements):
+    """Without parameters, all before one Sync."""
+    return b"".join(message(b"P", b"\0" + sql.encode() + b"\0\0\0") + message(b"B", b"\0\0" + bytes(6))
+                    + message(b"E", b"\0" + bytes(4)) for sql in statements) + message(b"S")
+
+
+class Session:
+    def __init__(self, server, number):
+        self.number = number
+        self.block = Block()
+        self.requests = []          # (words, parts) for each ReadyForQuery that is to come
+        self.is_unread = False
+        self.is_gone = False
+        self.rest = b""             # of a message that was sent in part
+        self.buffer = bytearray()
+        self.process_id, self.key = 0, b""      # for cancel requests
+        self.last_error = ""
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.socket.connect(str(Path(server.directory) / f".s.PGSQL.{server.port}"))
+        pairs = f"user\0{server.user}\0database\0{server.database}\0\0".encode()
+        self.socket.sendall(struct.pack("!ii", len(pairs) + 8, STARTUP_VERSION) + pairs)
+        self.requests.append(("startup", ()))
+
+    @property
+    def pending(self):
+        """The parts of what it has sent and has not been answered."""
+        return [part for _, parts in self.requests for part in parts]
+
+    @property
+    def is_free(self):
+        return not self.requests and not self.is_gone
+
+    def send(self, words, parts, data):
+        self.requests.append((words, parts))
+        self.send_part(data)
+
+    def send_part(self, data):
+        try:
+            self.socket.sendall(data)
+        except OSError:
+            pass        # that it was disconnected is seen when its end comes
+
+    def close(self):
+        self.is_gone = True
+        self.socket.close()
+
+    def receive(self):
+        """Whether anything came."""
+        try:
+            data = self.socket.recv(1 << 20, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if not data:
+            self.close()
+        self.buffer += data
+        while len(self.buffer) >= 5:
+            length = 1 + struct.unpack_from("!i", self.buffer, 1)[0]
+            if len(self.buffer) < length:
+                break
+            self._take(bytes(self.buffer[:1]), bytes(self.buffer[5:length]))
+            del self.buffer[:length]
+        return True
+
+    def _take(self, kind, body):
+        if kind == b"Z":
+            self._answered(body)
+        elif kind == b"K":
+            self.process_id, self.key = struct.unpack_from("!i", body)[0], body[4:]
+        elif kind == b"E":
+            self.last_error = body.decode().replace("\0", " ")
+
+    def _answered(self, status):
+        _, parts = self.requests.pop(0)
+        if status == b"T":
+            for part in parts:
+                self.block = self.block.after(part)
+        else:
+            # A failed block has nothing.
+            self.block = Block(is_open=status == b"E")
+
+
+class Crowd:
+    """Those that are connected. A session that has hung up while it was at a long step has what it had until that is over."""
+
+    def __init__(self):
+        self.sessions = []
+        self.leaving = []           # (when it has surely ended, session)
+        self.dropped = []           # by the daemon
+
+    def leaves(self, session, seconds):
+        session.close()
+        self.sessions.remove(session)
+        self.leaving.append((time.monotonic() + seconds, session))
+
+    def present(self):
+        """Whoever may have something."""
+        self.leaving = [(end, session) for end, session in self.leaving if end > time.monotonic()]
+        return self.sessions + [session for _, session in self.leaving]
+
+    def settle(self, patience, until=lambda: False):
+        """Receives until nothing has come for so many seconds of which this process has not slept through any."""
+        quiet, last = 0.0, time.monotonic()
+        while quiet < patience and not until():
+            reading = [session for session in self.sessions if not session.is_unread]
+            ready = select.select([session.socket for session in reading], [], [], 0.01)[0]
+            came = [session.receive() for session in reading if session.socket in ready]
+            self.dropped += [session for session in self.sessions if session.is_gone]
+            self.sessions = [session for session in self.sessions if not session.is_gone]
+            now = time.monotonic()
+            # As long as the machine keeps this process, it may keep the daemon.
+            quiet = 0.0 if any(came) else quiet + min(now - last, 0.02)
+            last = now
