@@ -25,10 +25,10 @@ extension DatabaseFiles {
         let made = open(file + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
         guard made >= 0 else { return }
         defer { close(made) }
-        // First, for another process may open the database now.
-        if geteuid() == 0 { _ = fchown(made, database.st_uid, database.st_gid) }
         fchmod(made, mode)
+        // Before it is somebody else's: root may have been left with no right to it then.
         _ = walpool_write_in_place(made)
+        if geteuid() == 0 { _ = fchown(made, database.st_uid, database.st_gid) }
     }
 
     /// To be called before this process has the database open, which is looked at by a descriptor of its own here: "the close() system call

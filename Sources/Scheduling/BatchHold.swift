@@ -8,6 +8,10 @@ public struct BatchHold: Sendable {
     /// Eight quick events are over by then. The other threads may be asleep meanwhile.
     public static let longestNanoseconds: Int64 = 50_000
 
+    /// How long it may go on with events that came while it was at their sessions, before it asks for others. Sixty-four quick ones are
+    /// over by then.
+    public static let longestWithoutAskingNanoseconds: Int64 = 1_000_000
+
     /// Nil until the thread comes to one of them.
     private var began: Instant?
 

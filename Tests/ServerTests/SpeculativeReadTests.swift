@@ -29,6 +29,19 @@ import Testing
         #expect(try client.reply().picture == "210 SELECT 1 I")
     }
 
+    /// A thread that has gone on for long enough asks epoll at once: a cancel may be there.
+    @Test func whatIsThereWhenItHasGoneOnForLong() throws {
+        let test = try SteppedServer()
+        test.worker.longestWithoutAskingNanoseconds = 0
+        let client = try test.connect()
+        for _ in 1...5 {
+            client.sendQuery(insert)
+            #expect(!test.hasWorkInHand)
+            #expect(test.handleNext())
+            #expect(try client.reply().picture == "INSERT 0 1 I")
+        }
+    }
+
     ///     client                          thread
     ///     INSERT
     ///                                     commits and answers

@@ -22,6 +22,7 @@ final class SteppedServer {
         server = try Server(files.configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try server.addEvents()
         worker = Worker(server: server)
+        worker.longestWithoutAskingNanoseconds = .max
         #expect(server.crew.joinOrStandBy())
     }
 
@@ -52,6 +53,7 @@ final class SteppedServer {
     private var announced: Poller.Event? {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 1) { words in
             let count = server.poller.look(words, atMost: 1)
+            worker.hasAskedForEvents()
             worker.note.batch.keep(words[0..<count])
             return worker.note.batch.take()
         }

@@ -9,8 +9,10 @@ extension Worker {
         // `handle` begins the group, since what it does may be long or stuck as any event may.
         // Others may poll, and what comes now and is no member shall not wait for many of them.
         let most = UnsafeMutableBufferPointer(rebasing: words.prefix(EventBatch.mostBesideOthers))
+        crew.beginsToWait()
         let count = server.poller.waitForEvents(most, until: end)
-        hold.restart()
+        crew.hasWaited()
+        hasAskedForEvents()
         batch.keep(words[0..<count])
         receiveTogether()
         return handle(batch.take() ?? Server.wakeUpEvent, &now)

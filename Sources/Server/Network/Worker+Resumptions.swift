@@ -69,7 +69,6 @@ extension Worker {
 
     private func run(_ resumption: Resumption) {
         counters.setTime(nil)
-        turns &+= 1
         statementsSince &+= 1
         if statementsSince > SessionLimits.statementsBeforeReply { sendReplies() }
         if resumptionsUntilWakeUp > 0 {
@@ -78,7 +77,9 @@ extension Worker {
         }
         SQLiteLibrary.beginWork()
         // What came before it in this event is not its time.
-        counters.setMark(MonotonicClock.now)
+        let now = MonotonicClock.now
+        turnEnds(at: now)
+        counters.setMark(now)
         switch resumption {
         case .reader(let client, let index):
             let session = session(client)

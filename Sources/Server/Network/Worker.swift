@@ -21,8 +21,13 @@ final class Worker: @unchecked Sendable {
     var isLong = false
     /// In this event a session has given its turn up: what epoll has comes before what the server's queue has.
     var hasEndedTurn = false
-    /// So many it has run in this event: each may take as long as an event may.
-    var turns: Int64 = 0
+    /// When it came to the first event since it has asked epoll for some, in nanoseconds; 0: it has not come to any.
+    private var beganSinceAsked: Int64 = 0
+    /// Another one only for tests that step a worker, which take their time.
+    var longestWithoutAskingNanoseconds = BatchHold.longestWithoutAskingNanoseconds
+    /// When the event, or the last turn that it runs in it, began, and the longest of those before that.
+    var turnBegan: Int64 = 0
+    var longestTurn: Int64 = 0
     /// During this event it has waited for the disk, and has given its batch away before that.
     private(set) var hasBlocked = false
     var speculativeReads = SpeculativeReads()
@@ -128,7 +133,7 @@ final class Worker: @unchecked Sendable {
     private func waitForEvents(since now: Instant) -> Poller.Event {
         while true {
             let count = countOfEvents(since: now)
-            hold.restart()
+            hasAskedForEvents()
             if backlog.took(count, of: EventBatch.eventsAtOnce, isShared: crew.isShared, now: now) {
                 // It may have slept since `now`.
                 crew.hasBacklog(now: MonotonicClock.now)
@@ -144,11 +149,19 @@ final class Worker: @unchecked Sendable {
         }
     }
 
+    @inline(__always)
+    func hasAskedForEvents() {
+        hold.restart()
+        beganSinceAsked = 0
+    }
+
     /// Whether this thread may see to an event itself that has come for the session it lets go of. Not when it has something else to do
     /// first; not many of them while other threads poll and may have nothing to do (those that share a backlog have); and not without
     /// end, so that epoll is asked in between.
     var takesEventsOn: Bool {
         guard !isLong, !hasResumptions, batch.hasRoom else { return false }
+        // A cancel and the timer are with epoll.
+        guard eventBegan &- beganSinceAsked < longestWithoutAskingNanoseconds else { return false }
         return crew.mayKeepMany
             || (batch.pending < EventBatch.mostBesideOthers && !note.isReplaced.load(ordering: .relaxed))
     }
@@ -178,7 +191,6 @@ final class Worker: @unchecked Sendable {
         hold.comesToEvent(now: began)
         hasBlocked = false
         hasEndedTurn = false
-        turns = 0
         guard server.handle(event, self) else {
             endBatch()
             return false
@@ -186,7 +198,8 @@ final class Worker: @unchecked Sendable {
         if pool.isGatheringOver { endGathering() }
         runResumptions()
         now = timeAfterEvent()
-        let taken = now.nanoseconds &- began.nanoseconds
+        turnEnds(at: now)
+        let taken = longestTurn
         // Still watched: a session may end by it.
         sendRepliesIfDue(now: now)
         note.began.store(0, ordering: .relaxed)
@@ -199,7 +212,7 @@ final class Worker: @unchecked Sendable {
             isLong = false
             return crew.joinAgainOrStandBy()
         }
-        if taken > PollerCensus.slowNanoseconds &* (1 &+ turns) {
+        if taken > PollerCensus.slowNanoseconds {
             crew.wasSlow(taken, now: now)
             if !hasBlocked, !crew.mayKeepMany || crew.isShared, crew.hasIdle { leaveRest() }
         } else if !crew.mayKeepMany, batch.pending > 0, hold.isOver(now: now), crew.hasIdle {
@@ -214,10 +227,20 @@ final class Worker: @unchecked Sendable {
         counters.markIsFresh ? Instant(nanoseconds: Int64(counters.mark)) : MonotonicClock.now
     }
 
+    /// Several are run in one event where one frees what others wait for: each by itself may be slow.
+    @inline(__always)
+    func turnEnds(at now: Instant) {
+        longestTurn = max(longestTurn, now.nanoseconds &- turnBegan)
+        turnBegan = now.nanoseconds
+    }
+
     @inline(__always)
     private func begins(at now: Instant) {
         counters.setTime(now)
         eventBegan = now.nanoseconds
+        if beganSinceAsked == 0 { beganSinceAsked = eventBegan }
+        turnBegan = eventBegan
+        longestTurn = 0
         SQLiteLibrary.beginWork()
         watchFrom(now)
     }
