@@ -76,16 +76,18 @@ def test_every_begin_opens_a_block():
 
 
 def liveness(*options):
-    return subprocess.run([REPOSITORY / "bench/liveness", "--each", "8", *options], capture_output=True, text=True,
-                          env={**os.environ, "WALPOOLD": str(binary())}, timeout=90)
+    return subprocess.run([REPOSITORY / "bench/liveness", "--each", "5", *options], capture_output=True, text=True,
+                          env={**os.environ, "WALPOOLD": str(binary())}, timeout=200)
 
 
+@pytest.mark.timeout(240)
 def test_nobody_waits_without_need():
     done = liveness("--seconds", "16")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("ok\n") and " waits with a reason" in done.stdout, done.stdout
 
 
+@pytest.mark.timeout(240)
 def test_a_wait_without_a_reason_would_be_noticed():
     done = liveness("--seconds", "60", "--betray")
     assert done.returncode == 1 and " without need" in done.stdout, done.stdout + done.stderr

@@ -1,14 +1,17 @@
 """Sessions over sockets that are only looked at: what each has sent, what it has been answered, and when anything came last."""
 
+import contextlib
+import os
 import select
 import socket
 import struct
 import time
 from pathlib import Path
 
-from support.holdings import Block
+from support.holdings import LONG, Block
 
 STARTUP_VERSION = 196608
+LONGEST_WORK = 30
 
 
 def message(kind, body=b""):
@@ -103,26 +106,46 @@ class Session:
 
 
 class Crowd:
-    """Those that are connected. A session that has hung up while it was at a long step has what it had until that is over."""
+    """Those that are connected to a daemon, and those that have hung up and that it has not noticed yet: one that waits it looks at once
+    a second, and one at a long step has what it had until that is over."""
 
-    def __init__(self):
+    def __init__(self, process):
+        self.process = process
         self.sessions = []
-        self.leaving = []           # (when it has surely ended, session)
+        self.leaving = []
         self.dropped = []           # by the daemon
+        self.other_sockets = self._sockets()
 
-    def leaves(self, session, seconds):
+    def close(self):
+        for session in self.sessions:
+            session.close()
+
+    def leaves(self, session):
         session.close()
         self.sessions.remove(session)
-        self.leaving.append((time.monotonic() + seconds, session))
+        self.leaving.append(session)
 
     def present(self):
         """Whoever may have something."""
-        self.leaving = [(end, session) for end, session in self.leaving if end > time.monotonic()]
-        return self.sessions + [session for _, session in self.leaving]
+        if self.leaving and self._sockets() - self.other_sockets <= len(self.sessions):
+            self.leaving = []
+        return self.sessions + self.leaving
+
+    def _sockets(self):
+        return sum(name.startswith("socket:") for name in _readable(os.readlink, Path(f"/proc/{self.process}/fd")))
+
+    def _is_at_work(self):
+        """More than the long steps it was told to do: it waits for the disk, or for a processor."""
+        states = [text.rpartition(") ")[2][:1] for text in _readable(lambda task: Path(task, "stat").read_text(),
+                                                                  Path(f"/proc/{self.process}/task"))]
+        longs = sum(part in LONG for session in self.sessions + self.leaving for part in session.pending)
+        return "D" in states or states.count("R") > longs
 
     def settle(self, patience, until=lambda: False):
-        """Receives until nothing has come for so many seconds of which this process has not slept through any."""
+        """Receives until nothing has come for so many seconds, not counting those in which this process slept, or the daemon had something
+        to do by itself; that for half a minute at most."""
         quiet, last = 0.0, time.monotonic()
+        end = last + patience + LONGEST_WORK
         while quiet < patience and not until():
             reading = [session for session in self.sessions if not session.is_unread]
             ready = select.select([session.socket for session in reading], [], [], 0.01)[0]
@@ -131,5 +154,18 @@ class Crowd:
             self.sessions = [session for session in self.sessions if not session.is_gone]
             now = time.monotonic()
             # As long as the machine keeps this process, it may keep the daemon.
-            quiet = 0.0 if any(came) else quiet + min(now - last, 0.02)
+            if any(came):
+                quiet = 0.0
+            elif now > end or not self._is_at_work():
+                quiet += min(now - last, 0.02)
             last = now
+
+
+def _readable(read, directory):
+    """Of each entry; some go meanwhile."""
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in directory.iterdir():
+            with contextlib.suppress(OSError):
+                found.append(read(entry))
+    return found
