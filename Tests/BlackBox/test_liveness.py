@@ -82,12 +82,12 @@ def liveness(*options):
 
 @pytest.mark.timeout(240)
 def test_nobody_waits_without_need():
-    done = liveness("--seconds", "16")
+    done = liveness("--seconds", "10")
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("ok\n") and " waits with a reason" in done.stdout, done.stdout
 
 
 @pytest.mark.timeout(240)
 def test_a_wait_without_a_reason_would_be_noticed():
-    done = liveness("--seconds", "60", "--betray")
+    done = liveness("--seconds", "60", "--betray", "--step", "0.5", "--patience", "0.3")
     assert done.returncode == 1 and " without need" in done.stdout, done.stdout + done.stderr

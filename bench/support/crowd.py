@@ -109,12 +109,16 @@ class Crowd:
     """Those that are connected to a daemon, and those that have hung up and that it has not noticed yet: one that waits it looks at once
     a second, and one at a long step has what it had until that is over."""
 
-    def __init__(self, process):
-        self.process = process
+    def __init__(self, server):
+        self.process = server.process.pid
         self.sessions = []
         self.leaving = []
         self.dropped = []           # by the daemon
-        self.other_sockets = self._sockets()
+        # Of who has come before, the daemon may not have noticed yet that they are gone.
+        with server.connect("walpool") as console:
+            while len(console.query("SHOW CLIENTS")[-1].rows) > 1:
+                time.sleep(0.01)
+            self.own_sockets = self._sockets() - 1
 
     def close(self):
         for session in self.sessions:
@@ -127,7 +131,7 @@ class Crowd:
 
     def present(self):
         """Whoever may have something."""
-        if self.leaving and self._sockets() - self.other_sockets <= len(self.sessions):
+        if self.leaving and self._sockets() - self.own_sockets <= len(self.sessions):
             self.leaving = []
         return self.sessions + self.leaving
 
