@@ -9,8 +9,10 @@ import time
 from pathlib import Path
 
 from support.holdings import LONG, Block
+from support.tools import BenchError
 
 STARTUP_VERSION = 196608
+# Seconds for which the daemon may be at something that it was not told to do: a sync, say, on a disk that others use.
 LONGEST_WORK = 30
 
 
@@ -115,8 +117,11 @@ class Crowd:
         self.leaving = []
         self.dropped = []           # by the daemon
         # Of who has come before, the daemon may not have noticed yet that they are gone.
+        end = time.monotonic() + LONGEST_WORK
         with server.connect("walpool") as console:
             while len(console.query("SHOW CLIENTS")[-1].rows) > 1:
+                if time.monotonic() > end:
+                    raise BenchError("walpoold keeps sessions of clients that have gone")
                 time.sleep(0.01)
             self.own_sockets = self._sockets() - 1
 
