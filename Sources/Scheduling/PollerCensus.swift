@@ -12,6 +12,9 @@
 ///
 /// Where quick events come faster than those few handle them (`Backlog`), one more polls: then the daemon is what the clients wait for.
 ///
+/// One of the reserve watches over those that poll (`Watch`), and comes before one more that polls: who is told of several events and is
+/// at one step that nothing can interrupt keeps them from all the others, as long as nobody finds it there.
+///
 /// A pure value, like `WriterQueue`.
 public struct PollerCensus: Sendable {
     /// How many threads poll while every event is a quick one.
@@ -59,12 +62,12 @@ public struct PollerCensus: Sendable {
     static let longBesideReaders = 3
 
     /// How many threads there have to be. Even with all of these at long work one must poll, or nobody would hear of a cancel or of the
-    /// timer, and one must watch over the one that polls.
+    /// timer, and one must watch over the one that polls (`mayBeCalled`).
     public static func threads(cores: Int, readers: Int) -> Int { max(cores + 1, readers + longBesideReaders) + 2 }
 
     /// A thread starts. One that is woken out of the reserve does not join again: whoever had it woken has counted it.
     public mutating func join() -> Role {
-        if active < target {
+        if active < target, reserve > 0 || active == 0 {
             active += 1
             return .poll
         }
@@ -85,14 +88,17 @@ public struct PollerCensus: Sendable {
         return callReserve(upTo: active + 1) > 0
     }
 
-    /// A thread was counted as long twice: once because it said so, once because it was found to be stuck.
+    /// A thread was counted as long twice: once because it said so, once because it was found to be stuck meanwhile.
     public mutating func wasCountedTwice() {
         active += 1
         long -= 1
     }
 
+    /// All of the reserve but the one that watches. That one as well, if otherwise nobody polled.
+    private var mayBeCalled: Int { active == 0 && reserve == 1 ? 1 : max(0, reserve - 1) }
+
     private mutating func callReserve(upTo wanted: Int) -> Int {
-        let called = min(reserve, wanted - active)
+        let called = min(mayBeCalled, wanted - active)
         guard called > 0 else { return 0 }
         reserve -= called
         active += called

@@ -119,4 +119,4 @@ def test_missing_packages_are_installed_by_root(tmp_path, user, prefix):
     subprocess.run([REPOSITORY / "bench/support/install", "libx-dev"], env=environment, check=True)
     assert calls.read_text().splitlines() == [
         f"{prefix}apt-get update -qq ",
-        f"{prefix}apt-get install -y -qq --no-install-recommends libx-dev noninteractive"]
+        f"{prefix}apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends libx-dev noninteractive"]

@@ -1,3 +1,4 @@
+import Foundation
 import Pool
 import Scheduling
 import Testing
@@ -10,6 +11,13 @@ import Testing
 
     private static func crew(processors: Int) -> Crew {
         Crew(threads: 5, pollers: max(2, processors), quickPollers: processors / 2, processors: processors, socketsMayKeep: false)
+    }
+
+    /// The calling thread polls, and another one watches until the crew stops: any that joins afterwards may poll as well.
+    private func joinWatched(_ crew: Crew) {
+        #expect(crew.joinOrStandBy())
+        Thread.detachNewThread { _ = crew.joinOrStandBy() }
+        while !crew.isWatched { sched_yield() }
     }
 
     /// Something comes at the third time, and it asks no more.
@@ -44,11 +52,12 @@ import Testing
     ///     commits
     ///     takes fewer
     @Test func twoShareABacklog() throws {
-        #expect(crew.joinOrStandBy())
+        joinWatched(crew)
+        defer { crew.stop() }
         #expect(!crew.isShared && crew.hasFewPollers && crew.eventsAtOnce == EventBatch.eventsAtOnce)
         crew.hasBacklog(now: MonotonicClock.now)
         try #require(crew.isShared && crew.hasFewPollers && crew.eventsAtOnce == EventBatch.eventsAtOnce)
-        // Nobody is in the reserve yet, so who comes polls.
+        // Nobody but the watcher is in the reserve yet, so who comes polls.
         #expect(crew.joinOrStandBy())
         crew.willBlock(now: MonotonicClock.now)
         #expect(!crew.hasFewPollers && crew.eventsAtOnce == EventBatch.mostBesideOthers && !crew.mayKeepMany)
@@ -57,7 +66,9 @@ import Testing
     /// Somebody would sleep meanwhile.
     @Test func whereManyPollEachTakesOne() {
         let large = Self.crew(processors: 4)
-        #expect(large.joinOrStandBy() && large.joinOrStandBy())
+        joinWatched(large)
+        defer { large.stop() }
+        #expect(large.joinOrStandBy())
         #expect(large.eventsAtOnce == 1 && !large.mayKeepMany)
         large.willBlock(now: MonotonicClock.now)
         #expect(large.eventsAtOnce == 1 && !large.mayKeepMany)
@@ -84,7 +95,9 @@ import Testing
     ///     one is back, and asks
     @Test func asksForNothingWhereLongWorkHasTheOthers() {
         let large = Self.crew(processors: 4)
-        for _ in 0..<2 { #expect(large.joinOrStandBy()) }
+        joinWatched(large)
+        defer { large.stop() }
+        #expect(large.joinOrStandBy())
         for _ in 0..<2 { large.willBeLong() }
         #expect(large.joinOrStandBy())
         #expect(large.pollBusily(until: .distantFuture) { 1 } == 1)

@@ -29,14 +29,16 @@ import Testing
         #expect(try client.reply().picture == "210 SELECT 1 I")
     }
 
-    /// A thread that has gone on for long enough asks epoll at once: a cancel may be there.
-    @Test func whatIsThereWhenItHasGoneOnForLong() throws {
+    /// A thread that has gone on for long enough asks epoll at once: a cancel may be there. While it waited for the disk another one has
+    /// asked, so that counts from then on: its event began before.
+    @Test(arguments: [(Int64.min, false), (0, true)])
+    func whatIsThereWhenItHasGoneOnForLong(_ longestNanoseconds: Int64, _ goesOn: Bool) throws {
         let test = try SteppedServer()
-        test.worker.longestWithoutAskingNanoseconds = 0
+        test.worker.longestWithoutAskingNanoseconds = longestNanoseconds
         let client = try test.connect()
-        for _ in 1...5 {
+        for number in 1...5 {
             client.sendQuery(insert)
-            #expect(!test.hasWorkInHand)
+            #expect(test.hasWorkInHand == (goesOn && number > 1))
             #expect(test.handleNext())
             #expect(try client.reply().picture == "INSERT 0 1 I")
         }

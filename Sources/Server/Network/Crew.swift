@@ -122,7 +122,7 @@ final class Crew: @unchecked Sendable {
                 wait(nanoseconds: Watch.intervalNanoseconds)
             case .stuck(let count):
                 // First, for the one who watches may be the one who is called.
-                mutex.unlocked { announceEventsOfStuckThreads() }
+                mutex.unlocked { announceWhatStuckThreadsHave() }
                 for _ in 0..<count where census.willBeLong() { call(1) }
                 noteProcessors()
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
@@ -154,7 +154,7 @@ final class Crew: @unchecked Sendable {
     private var needsInterrupter: Bool { !isWatched && mutex.locked { !isStopping } }
 
     /// Not with the mutex held: it is a system call for each.
-    private func announceEventsOfStuckThreads() {
+    private func announceWhatStuckThreadsHave() {
         for event in watch.takeEventsOfStuckThreads() { announceAgain(event) }
         wakeForWhatIsLeft(watch.takeResumptions())
     }

@@ -21,13 +21,13 @@ final class Worker: @unchecked Sendable {
     var isLong = false
     /// In this event a session has given its turn up: what epoll has comes before what the server's queue has.
     var hasEndedTurn = false
-    /// When it came to the first event since it has asked epoll for some, in nanoseconds; 0: it has not come to any.
+    /// When it came to the first event since it has asked epoll for some, or was back from the disk, in nanoseconds; 0: it has not come to any.
     private var beganSinceAsked: Int64 = 0
     /// Another one only for tests that step a worker, which take their time.
     var longestWithoutAskingNanoseconds = BatchHold.longestWithoutAskingNanoseconds
-    /// When the event, or the last turn that it runs in it, began, and the longest of those before that.
+    /// When the event, or the last turn that it runs in it, began, and how long those before that took that were not quick.
     var turnBegan: Int64 = 0
-    var longestTurn: Int64 = 0
+    var slowTurns: Int64 = 0
     /// During this event it has waited for the disk, and has given its batch away before that.
     private(set) var hasBlocked = false
     var speculativeReads = SpeculativeReads()
@@ -199,7 +199,7 @@ final class Worker: @unchecked Sendable {
         runResumptions()
         now = timeAfterEvent()
         turnEnds(at: now)
-        let taken = longestTurn
+        let taken = slowTurns
         // Still watched: a session may end by it.
         sendRepliesIfDue(now: now)
         note.began.store(0, ordering: .relaxed)
@@ -212,7 +212,7 @@ final class Worker: @unchecked Sendable {
             isLong = false
             return crew.joinAgainOrStandBy()
         }
-        if taken > PollerCensus.slowNanoseconds {
+        if taken > 0 {
             crew.wasSlow(taken, now: now)
             if !hasBlocked, !crew.mayKeepMany || crew.isShared, crew.hasIdle { leaveRest() }
         } else if !crew.mayKeepMany, batch.pending > 0, hold.isOver(now: now), crew.hasIdle {
@@ -227,10 +227,11 @@ final class Worker: @unchecked Sendable {
         counters.markIsFresh ? Instant(nanoseconds: Int64(counters.mark)) : MonotonicClock.now
     }
 
-    /// Several are run in one event where one frees what others wait for: each by itself may be slow.
+    /// Several are run in one event where one frees what others wait for: each by itself is quick or slow.
     @inline(__always)
     func turnEnds(at now: Instant) {
-        longestTurn = max(longestTurn, now.nanoseconds &- turnBegan)
+        let taken = now.nanoseconds &- turnBegan
+        if taken > PollerCensus.slowNanoseconds { slowTurns &+= taken }
         turnBegan = now.nanoseconds
     }
 
@@ -240,7 +241,7 @@ final class Worker: @unchecked Sendable {
         eventBegan = now.nanoseconds
         if beganSinceAsked == 0 { beganSinceAsked = eventBegan }
         turnBegan = eventBegan
-        longestTurn = 0
+        slowTurns = 0
         SQLiteLibrary.beginWork()
         watchFrom(now)
     }
@@ -268,7 +269,8 @@ final class Worker: @unchecked Sendable {
         note.began.store(0, ordering: .relaxed)
         leaveRest()
         leaveGathering()
-        crew.willBeLong()
+        // Who was found to be stuck before is replaced already. Twice, and a few of them would use up those who watch.
+        if !note.isReplaced.exchange(false, ordering: .sequentiallyConsistent) { crew.willBeLong() }
     }
 
     /// This thread is about to wait for the disk, for less time than calling another one is worth: but while commits go
@@ -291,6 +293,8 @@ final class Worker: @unchecked Sendable {
     func isBackFromDisk() {
         let now = MonotonicClock.now
         counters.setMark(now)
+        // Another one has asked epoll meanwhile.
+        if hasBlocked { beganSinceAsked = now.nanoseconds }
         if note.began.load(ordering: .relaxed) > now.nanoseconds { note.began.store(now.nanoseconds, ordering: .relaxed) }
     }
 }

@@ -1,0 +1,52 @@
+"""However many statements are long, somebody polls and somebody watches over who does: what a thread was told of and has not come to,
+because it is at one step that nothing can interrupt, others take."""
+
+import os
+import signal
+from pathlib import Path
+
+import wire
+from daemon import daemon_reads, eventually, halt
+
+# In which no progress handler runs. It takes the square of that.
+STEP = "length(trim(printf('%.*c', {0}, 'a') || 'b', printf('%.*c', {0}, 'c') || 'a'))"
+# It is found to be stuck by one step, and says that it will be long after the others.
+STUCK_AND_LONG = f"WITH RECURSIVE c (n) AS (SELECT {STEP.format(2500)} UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
+
+
+def at_work(daemon, hundredths):
+    """How many threads have been on a processor for so long, in hundredths of a second."""
+    times = [(task / "stat").read_text().rpartition(")")[2].split() for task in Path(f"/proc/{daemon.pid}/task").iterdir()]
+    return sum(int(time[11]) >= hundredths for time in times)
+
+
+def test_somebody_watches(start_daemon):
+    """
+    long                        step                        others
+    are found to be stuck at one
+    step, then say that they
+    will be long
+                                with others: is at one long step
+                                                            are answered
+    """
+    daemon = start_daemon(config="readers = 8\n")
+    longs = [daemon.client() for _ in range(6)]
+    step, *others = [daemon.client() for _ in range(8)]
+    # What is compiled for the first time is compiled by the connection that only prepares.
+    for client in [step, *others]:
+        client.query("SELECT 1").check()
+    for client in longs:
+        client.send(wire.query(STUCK_AND_LONG))
+    eventually(lambda: at_work(daemon, 12) >= len(longs), "so many long statements")
+    # All at once, for a thread that takes several.
+    halt(daemon.pid)
+    step.send(wire.query(f"SELECT {STEP.format(20000)}"))
+    for client in others:
+        client.send(wire.query("SELECT 1"))
+    os.kill(daemon.pid, signal.SIGCONT)
+    daemon_reads(step, *others)
+    for client in others:
+        assert client.reply().check().value == "1"
+    assert not step.has_reply(), "it was not long enough to show anything"
+    for client in [step, *longs]:
+        client.close()
