@@ -16,6 +16,7 @@ test-deps: deps
 	@bench/support/install python3-matplotlib
 	@bench/support/extract prometheus-pgbouncer-exporter .build-debian/prometheus-pgbouncer-exporter
 	@bench/support/promtool >/dev/null
+	@Tests/BlackBox/install
 
 build: deps
 	$(SWIFT) build -c release --static-swift-stdlib --product walpoold
@@ -32,7 +33,11 @@ run: build
 	@echo "connect with:  psql -h <the socket's directory below> $(basename $(notdir $(DATABASE)))"
 	exec $(WALPOOLD) $(DATABASE)
 
-test: lint unit-test blackbox-test
+# What only the tests need comes while the compiler is at work.
+test: lint deps
+	@$(MAKE) --no-print-directory test-deps & $(SWIFT) build --build-tests; built=$$?; wait $$! && exit $$built
+	@$(MAKE) --no-print-directory unit-test
+	@$(MAKE) --no-print-directory blackbox-test
 
 # The layout that .swift-format describes; `swift format --in-place --recursive .` makes it.
 lint:
@@ -46,8 +51,8 @@ unit-test: test-deps
 	{ $$run --filter '^(Server|SQLite)Tests\.' & } && \
 	{ $$run --skip '^(Server|SQLite)Tests\.'; others=$$?; wait $$! && exit $$others; }
 
-# A third of the time goes into waiting for daemons and disks. The tests of a file share a daemon and stay together.
-BLACKBOX := Tests/BlackBox/run --numprocesses 3 --dist loadfile --no-loadscope-reorder
+# Half of the time goes into waiting for daemons and disks. The tests of a file share a daemon and stay together.
+BLACKBOX := Tests/BlackBox/run --numprocesses 5 --dist loadfile --no-loadscope-reorder
 
 # On what `unit-test` has built, which also checks exclusive access to memory. A release build takes four minutes more.
 blackbox-test: test-deps

@@ -23,12 +23,14 @@ def pytest_report_header(config):
     return f"walpoold: {binary()}"
 
 
-# The files that take longest, which begin first: the other workers have something to do until they end.
+# The files that take longest, in this order (`--durations 0`), which begin first: the other workers have something to do until they end.
 LONGEST = [
-    "test_faults", "test_vacuum", "test_backup", "test_service", "test_pgbench", "test_hostile_sql", "test_files_wal_in_use", "test_bench_noise",
-    "test_pipelined", "test_files_wal", "test_late_interrupts", "test_batches", "test_bench", "test_sent_descriptors", "test_lost_transactions",
-    "test_files_disks", "test_hostile_catalogs", "test_preparing", "test_bench_report", "test_metrics", "test_load_waits", "test_wire_streams",
-    "test_hostile_sessions", "test_schema_size"]
+    "test_service", "test_files_wal_in_use", "test_files_replaced", "test_vacuum", "test_files_wal", "test_pipelined",
+    "test_load", "test_files_disks", "test_files", "test_faults", "test_hostile_sql", "test_load_ends", "test_preparing",
+    "test_files_wal_ends", "test_load_waits", "test_liveness", "test_console_shutdown", "test_wire_streams", "test_schema_size",
+    "test_hostile_catalogs", "test_sent_descriptors", "test_bench_results", "test_bench_compare", "test_pgbench", "test_backup",
+    "test_lost_transactions", "test_stuck_turns", "test_bench_pairs", "test_late_interrupts", "test_wire_unread_replies",
+    "test_long_wal", "test_bench", "test_access_limits", "test_writer_snapshot"]
 
 
 def takes_long(item):
