@@ -11,7 +11,7 @@ from daemon import REPOSITORY, binary
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
-from support.holdings import BEGINS, CURSOR, END, LONG_READ, LONG_WRITE, READ, WRITE, Block, reason_to_wait
+from support.holdings import BEGINS, CURSOR, END, LONG_READ, LONG_WRITE, READ, WRITE, Block, long_steps_under_way, reason_to_wait
 
 
 @dataclass(eq=False)
@@ -69,6 +69,31 @@ def test_who_may_wait(waiting, others, may_wait):
 def test_all_readers_have_to_be_taken():
     waiting, others = Session(pending=(READ,)), [Session(PINNED), Session(("", CURSOR))]
     assert [bool(reason_to_wait(waiting, [*others, waiting], readers)) for readers in (1, 2, 3)] == [True, True, False]
+
+
+@pytest.mark.parametrize("sessions, others, readers, least", [
+    ([], [], 1, 0),
+    ([Session(pending=(READ,)), Session(pending=(WRITE,))], [], 1, 0),
+    ([Session(pending=(LONG_READ,))], [], 1, 1),
+    ([Session(pending=(LONG_READ,)), Session(pending=(LONG_READ,))], [], 1, 1),
+    ([Session(pending=(LONG_READ,)), Session(pending=(LONG_READ,))], [], 2, 2),
+    ([Session(pending=(LONG_READ,)), Session(PINNED)], [], 1, 0),
+    ([Session(pending=(LONG_READ,))], [Session(PINNED)], 1, 0),             # who has hung up may have a reader still
+    ([Session(pending=(LONG_READ,))], [Session(pending=(LONG_READ,))], 1, 0),
+    ([Session(pending=(LONG_READ,)), Session(pending=(READ,), is_unread=True)], [], 1, 0),
+    ([Session(PINNED, (LONG_READ,))], [], 1, 1),                            # it has the reader itself
+    ([Session(PINNED, (LONG_READ,)), Session(pending=(LONG_READ,))], [], 1, 1),
+    ([Session(WRITING, (LONG_READ,)), Session(pending=(LONG_READ,))], [], 1, 2),
+    ([Session(pending=(LONG_WRITE,)), Session(pending=(LONG_WRITE,))], [], 1, 1),
+    ([Session(pending=(LONG_WRITE,)), Session(pending=(LONG_READ,))], [], 1, 2),
+    ([Session(WRITING, (LONG_WRITE,)), Session(pending=(LONG_WRITE,))], [], 1, 1),
+    ([Session(pending=(LONG_WRITE,)), Session(WRITING)], [], 1, 0),
+    ([Session(pending=(LONG_WRITE,))], [Session(WRITING)], 1, 0),
+    ([Session(PINNED, (LONG_WRITE,)), Session(pending=(LONG_READ,))], [], 1, 1),        # which may have its reader still
+    ([Session(pending=(READ, LONG_READ)), Session(pending=(LONG_READ,))], [], 1, 0),    # or how far it has come
+])
+def test_who_must_be_at_a_long_step(sessions, others, readers, least):
+    assert long_steps_under_way(sessions, others, readers) == least
 
 
 def test_every_begin_opens_a_block():

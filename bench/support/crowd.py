@@ -145,10 +145,17 @@ class Crowd:
 
     def _is_at_work(self):
         """More than the long steps it was told to do: it waits for the disk, or for a processor."""
-        states = [text.rpartition(") ")[2][:1] for text in _readable(lambda task: Path(task, "stat").read_text(),
-                                                                  Path(f"/proc/{self.process}/task"))]
+        states = self.states()
         longs = sum(part in LONG for session in self.sessions + self.leaving for part in session.pending)
         return "D" in states or states.count("R") > longs
+
+    def at_work(self):
+        """How many of its threads are on a processor, wait for one, or for the disk."""
+        return sum(state in "RD" for state in self.states())
+
+    def states(self):
+        return [text.rpartition(") ")[2][:1] for text in _readable(lambda task: Path(task, "stat").read_text(),
+                                                                Path(f"/proc/{self.process}/task"))]
 
     def settle(self, patience, until=lambda: False):
         """Receives until nothing has come for so many seconds, not counting those in which this process slept, or the daemon had something

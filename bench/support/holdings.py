@@ -65,6 +65,17 @@ def may_have_reader(session, others):
     return session.block.has_cursor or session.is_unread or not takes_writer or any(map(may_have_writer, others))
 
 
+def long_steps_under_way(sessions, others, readers):
+    """How many of these sessions must be at a long step by now, at least: all that wait for nobody. The others may have something, too."""
+    longs = [each for each in sessions if not each.is_unread and len(each.pending) == 1 and each.pending[0] in LONG]
+    others = others + [each for each in sessions if each not in longs]
+    needs = [each.block.needs(each.pending) for each in longs]
+    takes_writer = "writer" in set().union(*needs) and not any(map(may_have_writer, others)) \
+        and not any(each.block.has_writer for each in longs)
+    taken = sum(may_have_reader(each, others + longs) for each in others) + sum(each.block.has_reader for each in longs)
+    return needs.count(set()) + takes_writer + min(needs.count({"reader"}), max(0, readers - taken))
+
+
 def reason_to_wait(session, sessions, readers):
     """Why it has not been answered by now, in words; None if there is no reason."""
     others = [other for other in sessions if other is not session]
