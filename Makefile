@@ -34,14 +34,18 @@ run: build
 	exec $(WALPOOLD) $(DATABASE)
 
 # What only the tests need comes while the compiler is at work.
-test: lint deps
-	@$(MAKE) --no-print-directory test-deps & $(SWIFT) build --build-tests; built=$$?; wait $$! && exit $$built
+test: lint
+	@$(MAKE) --no-print-directory --jobs 2 test-deps built-tests
 	@$(MAKE) --no-print-directory unit-test
 	@$(MAKE) --no-print-directory blackbox-test
 
 # The layout that .swift-format describes; `swift format --in-place --recursive .` makes it.
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests bench
+
+.PHONY: built-tests
+built-tests: deps
+	$(SWIFT) build --build-tests
 
 # In two processes: each runs as many tests at a time as there are cores, and a third of them waits.
 unit-test: test-deps

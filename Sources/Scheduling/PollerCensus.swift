@@ -7,7 +7,7 @@
 /// poll: the clients are on this machine and need about as much of it as the daemon does, and a thread that finds the
 /// next event ready never sleeps. On 2 cores 1 / 2 / 3 / 4 polling threads gave 208k / 177k / 176k / 173k point SELECTs a
 /// second at 8 clients. Once threads block (a commit waits for the disk, pages come from it) or are busy for longer, as
-/// many poll as there are cores, and never less than two. One more, in the place of the one that waits for the disk, would be woken by
+/// many poll as there are cores, and never less than two while the reserve has them. One more, in the place of the one that waits for the disk, would be woken by
 /// messages that a polling thread comes to a moment later, and take the processor from the client that sends them.
 ///
 /// Where quick events come faster than those few handle them (`Backlog`), one more polls: then the daemon is what the clients wait for.
@@ -67,7 +67,7 @@ public struct PollerCensus: Sendable {
 
     /// A thread starts. One that is woken out of the reserve does not join again: whoever had it woken has counted it.
     public mutating func join() -> Role {
-        if active < target, reserve > 0 || active == 0 {
+        if active < target, reserve > 0 || active <= 0 {
             active += 1
             return .poll
         }
@@ -94,8 +94,9 @@ public struct PollerCensus: Sendable {
         long -= 1
     }
 
-    /// All of the reserve but the one that watches. That one as well, if otherwise nobody polled.
-    private var mayBeCalled: Int { active == 0 && reserve == 1 ? 1 : max(0, reserve - 1) }
+    /// All of the reserve but the one that watches. That one as well, if otherwise nobody polled. (Below zero: for a moment, while a thread
+    /// is counted as long twice.)
+    private var mayBeCalled: Int { active <= 0 && reserve == 1 ? 1 : max(0, reserve - 1) }
 
     private mutating func callReserve(upTo wanted: Int) -> Int {
         let called = min(mayBeCalled, wanted - active)

@@ -11,6 +11,7 @@ from daemon import REPOSITORY, binary
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
+from support.crowd import Crowd
 from support.holdings import BEGINS, CURSOR, END, LONG_READ, LONG_WRITE, READ, WRITE, Block, long_steps_under_way, reason_to_wait
 
 
@@ -98,6 +99,17 @@ def test_who_must_be_at_a_long_step(sessions, others, readers, least):
 
 def test_every_begin_opens_a_block():
     assert all(Block().after(words).is_open and not Block().after(words).after(END).is_open for words in BEGINS)
+
+
+def test_who_hangs_up_and_is_gone_is_something_that_comes():
+    """What it had others have from then on, and they have not had it for long."""
+    crowd = Crowd.__new__(Crowd)
+    crowd.sessions, crowd.leaving, crowd.own_sockets = [Session()], [Session(("IMMEDIATE",))], 1
+    crowd._sockets = lambda: 3
+    assert not crowd.has_seen_leave() and len(crowd.present()) == 2
+    crowd._sockets = lambda: 2
+    assert len(crowd.present()) == 2 and crowd.has_seen_leave()
+    assert not crowd.has_seen_leave() and len(crowd.present()) == 1
 
 
 def liveness(*options):

@@ -29,6 +29,8 @@ import Testing
             (2, "jjllj", "PSW-P", 1, 0),
             (1, "jjjlll", "PSSWW-", 0, 0),
             (1, "jjjlllbbb", "PSSWW-PSS", 1, 2),
+            // One of four is counted twice, and all are long: who is back first polls.
+            (1, "jjjjlllllb", "PSSSWWW--P", 0, 0),
         ] as [(Int, String, String, Int, Int)])
     func script(_ target: Int, _ steps: String, _ answers: String, _ active: Int, _ reserve: Int) {
         var census = PollerCensus(target: target)

@@ -42,6 +42,24 @@ import Testing
         #expect(isStillAsking == isAsking)
     }
 
+    ///     thread                          watcher
+    ///                                     sees that it is late
+    ///     is at its end: has no mark
+    ///                                     marks it
+    ///     waits for events
+    ///                                     takes the mark back
+    @Test func aThreadThatComesBackAsItIsFound() {
+        let watch = Watch(threads: 3)
+        let (stuck, back) = (watch.newNote(), watch.newNote())
+        for note in [stuck, back] { note.began.store(at(100).nanoseconds, ordering: .relaxed) }
+        #expect(watch.look(now: at(103)) == .stuck(2))
+        back.began.store(0, ordering: .relaxed)
+        let (first, second) = (watch.takeBack(), watch.takeBack())
+        #expect(first == 1 && second == 0)
+        let (isStuck, isBack) = (stuck.isReplaced.load(ordering: .relaxed), back.isReplaced.load(ordering: .relaxed))
+        #expect(isStuck && !isBack)
+    }
+
     /// Another polls while it waits for the disk, but not for ever.
     @Test func aThreadThatHasSaidThatItWaitsForTheDisk() {
         let watch = Watch(threads: 2)

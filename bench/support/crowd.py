@@ -109,10 +109,11 @@ class Session:
 
 class Crowd:
     """Those that are connected to a daemon, and those that have hung up and that it has not noticed yet: one that waits it looks at once
-    a second, and one at a long step has what it had until that is over."""
+    a second, and one at a step that nothing can interrupt has what it had until that is over."""
 
-    def __init__(self, server):
+    def __init__(self, server, readers):
         self.process = server.process.pid
+        self.readers = readers
         self.sessions = []
         self.leaving = []
         self.dropped = []           # by the daemon
@@ -135,10 +136,15 @@ class Crowd:
         self.leaving.append(session)
 
     def present(self):
-        """Whoever may have something."""
-        if self.leaving and self._sockets() - self.own_sockets <= len(self.sessions):
-            self.leaving = []
+        """Whoever may have something, by what was seen last."""
         return self.sessions + self.leaving
+
+    def has_seen_leave(self):
+        """Whether the last of those that have hung up is gone now: what it had others have."""
+        if not self.leaving or self._sockets() - self.own_sockets > len(self.sessions):
+            return False
+        self.leaving = []
+        return True
 
     def _sockets(self):
         return sum(name.startswith("socket:") for name in _readable(os.readlink, Path(f"/proc/{self.process}/fd")))
@@ -146,7 +152,9 @@ class Crowd:
     def _is_at_work(self):
         """More than the long steps it was told to do: it waits for the disk, or for a processor."""
         states = self.states()
-        longs = sum(part in LONG for session in self.sessions + self.leaving for part in session.pending)
+        longs = sum(part in LONG for session in self.present() for part in session.pending)
+        # The others wait for a connection.
+        longs = min(longs, self.readers + 1)
         return "D" in states or states.count("R") > longs
 
     def at_work(self):
@@ -170,7 +178,7 @@ class Crowd:
             self.sessions = [session for session in self.sessions if not session.is_gone]
             now = time.monotonic()
             # As long as the machine keeps this process, it may keep the daemon.
-            if any(came):
+            if any(came) or self.has_seen_leave():
                 quiet = 0.0
             elif now > end or not self._is_at_work():
                 quiet += min(now - last, 0.02)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 READ, WRITE, CURSOR, END = "read", "write", "cursor", "end"
-# In one step of SQLite's machine, which nothing can interrupt.
+# Mostly in one step of SQLite's machine, which nothing can interrupt.
 LONG = LONG_READ, LONG_WRITE = "long read", "long write"
 # BEGIN, by what follows it -> whether its snapshot stays, whether it takes the writer.
 BEGINS = {"": (False, False), "IMMEDIATE": (False, True), "DEFERRED": (True, False), "READ ONLY": (True, False),

@@ -124,6 +124,12 @@ final class Watch: Sendable {
         notes.filter { ofAll || $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.resumptionsForOthers() }
     }
 
+    /// How many are not stuck after all: they came back, or said that they will be long, just as they were found. Of those that were
+    /// counted as long, behind a look.
+    func takeBack() -> Int {
+        notes.count { $0.began.load(ordering: .relaxed) == 0 && $0.isReplaced.exchange(false, ordering: .sequentiallyConsistent) }
+    }
+
     /// One look; only one thread at a time does so.
     func look(now: Instant) -> Finding {
         var sum = 0

@@ -269,7 +269,7 @@ final class Worker: @unchecked Sendable {
         note.began.store(0, ordering: .relaxed)
         leaveRest()
         leaveGathering()
-        // Who was found to be stuck before is replaced already. Twice, and a few of them would use up those who watch.
+        // Who was found to be stuck before is replaced already, or is being so. Twice, and a few of them would use up those who watch.
         if !note.isReplaced.exchange(false, ordering: .sequentiallyConsistent) { crew.willBeLong() }
     }
 
