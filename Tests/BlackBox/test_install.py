@@ -120,3 +120,19 @@ def test_missing_packages_are_installed_by_root(tmp_path, user, prefix):
     assert calls.read_text().splitlines() == [
         f"{prefix}apt-get update -qq ",
         f"{prefix}apt-get -o DPkg::Lock::Timeout=120 install -y -qq --no-install-recommends libx-dev noninteractive"]
+
+
+@pytest.mark.parametrize("said, tries", [("E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1", 3),
+                                         ("E: The repository does not have a Release file.", 1)])
+def test_who_is_at_apt_is_waited_for(tmp_path, said, tries):
+    """A new machine upgrades itself. What has another reason fails at once."""
+    calls = tmp_path / "calls"
+    programs = {"id": "echo 0", "dpkg-query": "exit 1", "sleep": "exit 0",
+                "apt-get": f'echo "$1" >> {calls}; [ "$1" != update ] || [ $(wc -l < {calls}) -ge 3 ] || {{ echo "{said}" >&2; exit 100; }}'}
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = subprocess.run([REPOSITORY / "bench/support/install", "libx-dev"], env=environment, capture_output=True, text=True)
+    assert calls.read_text().splitlines() == ["update"] * tries + ["-o"] * (tries == 3)
+    assert said in done.stderr and done.returncode == (0 if tries == 3 else 1)
