@@ -399,6 +399,8 @@ def test_input_as_large_as_the_buffer(shared, size):
 def test_no_memory_for_a_row(start_daemon):
     """It is not said to be too large."""
     daemon = start_daemon()
+    # The first of its threads serves before the last has started.
+    eventually(lambda: " readers" in daemon.errors, "the end of the start")
     with daemon.client() as client:
         client.query("SELECT 1").check()
         taken = daemon.memory("VmSize")
