@@ -35,8 +35,7 @@ run: build
 
 # What only the tests need comes while the compiler is at work.
 test: lint
-	@$(MAKE) --no-print-directory --jobs 2 test-deps built-tests
-	@$(MAKE) --no-print-directory unit-test
+	@$(MAKE) --no-print-directory --jobs 2 unit-test
 	@$(MAKE) --no-print-directory blackbox-test
 
 # The layout that .swift-format describes; `swift format --in-place --recursive .` makes it.
@@ -48,8 +47,7 @@ built-tests: deps
 	$(SWIFT) build --build-tests
 
 # In two processes: each runs as many tests at a time as there are cores, and a third of them waits.
-unit-test: test-deps
-	$(SWIFT) build --build-tests
+unit-test: test-deps built-tests
 	@bin=$$($(SWIFT) build --show-bin-path) && \
 	run="$$(echo $$bin/*PackageTests.xctest) --testing-library swift-testing" && \
 	{ $$run --filter '^(Server|SQLite)Tests\.' & } && \

@@ -7,8 +7,9 @@
 /// poll: the clients are on this machine and need about as much of it as the daemon does, and a thread that finds the
 /// next event ready never sleeps. On 2 cores 1 / 2 / 3 / 4 polling threads gave 208k / 177k / 176k / 173k point SELECTs a
 /// second at 8 clients. Once threads block (a commit waits for the disk, pages come from it) or are busy for longer, as
-/// many poll as there are cores, and never less than two while the reserve has them. One more, in the place of the one that waits for the disk, would be woken by
-/// messages that a polling thread comes to a moment later, and take the processor from the client that sends them.
+/// many poll as there are cores, and never less than two while the reserve has them. One more, in the place of the one that
+/// waits for the disk, would be woken by messages that a polling thread comes to a moment later, and take the processor from
+/// the client that sends them.
 ///
 /// Where quick events come faster than those few handle them (`Backlog`), one more polls: then the daemon is what the clients wait for.
 ///

@@ -38,18 +38,18 @@ def eventually(condition, what="the condition", deadline=wire.DEADLINE):
     return value
 
 
+def processor_times(process_id):
+    """How long each of its threads has run, the kernel's part not counted, in hundredths of a second."""
+    return {task.name: int((task / "stat").read_text().rpartition(")")[2].split()[11])
+            for task in Path(f"/proc/{process_id}/task").iterdir()}
+
+
 def yield_to_others(process_id):
     """The thread that is busy takes only what others leave from here on: it burns a core for a test that waits."""
-    tasks = Path(f"/proc/{process_id}/task")
-
-    def used():
-        return {task.name: int((task / "stat").read_text().rpartition(")")[2].split()[11]) for task in tasks.iterdir()}
-
-    before = used()
+    before = processor_times(process_id)
 
     def busy():
-        # Hundredths of a second.
-        return next((int(name) for name, time in used().items() if time - before.get(name, 0) >= 3), None)
+        return next((int(name) for name, time in processor_times(process_id).items() if time - before.get(name, 0) >= 3), None)
 
     os.sched_setscheduler(eventually(busy, "a thread that is busy"), os.SCHED_IDLE, os.sched_param(0))
 

@@ -105,16 +105,21 @@ def test_a_configuration_that_is_there_stays(install):
     assert configuration.read_text() == 'database = "mine.db"\n'
 
 
+def with_programs(directory, programs):
+    """An environment in which these, shell scripts, come before those of the machine."""
+    for name, text in programs.items():
+        (directory / name).write_text(f"#!/bin/sh\n{text}\n")
+        (directory / name).chmod(0o755)
+    return {**os.environ, "PATH": f"{directory}:{os.environ['PATH']}"}
+
+
 @pytest.mark.parametrize("user, prefix", [(0, ""), (1000, "sudo ")])
 def test_missing_packages_are_installed_by_root(tmp_path, user, prefix):
     """What the first `make run` does on a machine without them, for whoever builds as a user."""
     calls = tmp_path / "calls"
     programs = {"id": f"echo {user}", "dpkg-query": "exit 1", "sudo": 'export as_root="sudo "; exec "$@"',
                 "apt-get": f'echo "$as_root""apt-get $*" "$DEBIAN_FRONTEND" >> {calls}'}
-    for name, text in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment = with_programs(tmp_path, programs)
     environment.pop("DEBIAN_FRONTEND", None)
     subprocess.run([REPOSITORY / "bench/support/install", "libx-dev"], env=environment, check=True)
     assert calls.read_text().splitlines() == [
@@ -129,10 +134,6 @@ def test_who_is_at_apt_is_waited_for(tmp_path, said, tries):
     calls = tmp_path / "calls"
     programs = {"id": "echo 0", "dpkg-query": "exit 1", "sleep": "exit 0",
                 "apt-get": f'echo "$1" >> {calls}; [ "$1" != update ] || [ $(wc -l < {calls}) -ge 3 ] || {{ echo "{said}" >&2; exit 100; }}'}
-    for name, text in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = subprocess.run([REPOSITORY / "bench/support/install", "libx-dev"], env=environment, capture_output=True, text=True)
+    done = subprocess.run([REPOSITORY / "bench/support/install", "libx-dev"], env=with_programs(tmp_path, programs), capture_output=True, text=True)
     assert calls.read_text().splitlines() == ["update"] * tries + ["-o"] * (tries == 3)
     assert said in done.stderr and done.returncode == (0 if tries == 3 else 1)

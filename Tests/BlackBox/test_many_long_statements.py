@@ -3,21 +3,14 @@ because it is at one step that nothing can interrupt, others take."""
 
 import os
 import signal
-from pathlib import Path
 
 import wire
-from daemon import daemon_reads, eventually, halt
+from daemon import daemon_reads, eventually, halt, processor_times
 
 # In which no progress handler runs. It takes the square of that.
 STEP = "length(trim(printf('%.*c', {0}, 'a') || 'b', printf('%.*c', {0}, 'c') || 'a'))"
 # It is found to be stuck by one step, and says that it will be long after the others.
 STUCK_AND_LONG = f"WITH RECURSIVE c (n) AS (SELECT {STEP.format(2500)} UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
-
-
-def at_work(daemon, hundredths):
-    """How many threads have been on a processor for so long, in hundredths of a second."""
-    times = [(task / "stat").read_text().rpartition(")")[2].split() for task in Path(f"/proc/{daemon.pid}/task").iterdir()]
-    return sum(int(time[11]) >= hundredths for time in times)
 
 
 def test_somebody_watches(start_daemon):
@@ -37,7 +30,7 @@ def test_somebody_watches(start_daemon):
         client.query("SELECT 1").check()
     for client in longs:
         client.send(wire.query(STUCK_AND_LONG))
-    eventually(lambda: at_work(daemon, 12) >= len(longs), "so many long statements")
+    eventually(lambda: sum(time >= 12 for time in processor_times(daemon.pid).values()) >= len(longs), "so many long statements")
     # All at once, for a thread that takes several.
     halt(daemon.pid)
     step.send(wire.query(f"SELECT {STEP.format(20000)}"))

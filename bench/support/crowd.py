@@ -152,10 +152,11 @@ class Crowd:
     def _is_at_work(self):
         """More than the long steps it was told to do: it waits for the disk, or for a processor."""
         states = self.states()
-        longs = sum(part in LONG for session in self.present() for part in session.pending)
-        # The others wait for a connection.
-        longs = min(longs, self.readers + 1)
-        return "D" in states or states.count("R") > longs
+        # More of them than that wait for a connection.
+        return "D" in states or states.count("R") > min(self.longs(), self.readers + 1)
+
+    def longs(self):
+        return sum(part in LONG for session in self.present() for part in session.pending)
 
     def at_work(self):
         """How many of its threads are on a processor, wait for one, or for the disk."""

@@ -124,7 +124,7 @@ final class Crew: @unchecked Sendable {
                 // First, for the one who watches may be the one who is called.
                 mutex.unlocked { announceWhatStuckThreadsHave() }
                 for _ in 0..<count where census.willBeLong() { call(1) }
-                // Each takes its mark from there itself, or this does, and then nobody else counts it.
+                // Who is back takes its mark away itself and counts itself back, or this does both.
                 for _ in 0..<watch.takeBack() { census.wasCountedTwice() }
                 noteTarget()
                 noteProcessors()
