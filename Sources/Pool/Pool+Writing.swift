@@ -109,18 +109,18 @@ extension Pool {
     /// Syncs once for all who wait for it, this commit's members among them.
     ///
     /// - Parameter willFail: called before one of them is told that its commit failed.
-    /// - Returns: who may be answered now, whether the caller has to go on with another sync, and the recovery if that
-    ///   failed and the writer is free for it.
+    /// - Returns: who may be answered now, whether the caller has to go on with another sync, whether it failed, and then the
+    ///   recovery if the writer is free for it.
     package func syncUnanswered(
         _ commit: UnsyncedCommit, willFail: (any GroupMember) -> Void = { _ in }
-    ) -> (answered: [any GroupMember], goesOn: Bool, recovery: Resumption?) {
+    ) -> (answered: [any GroupMember], goesOn: Bool, hasFailed: Bool, recovery: Resumption?) {
         let synced = commit.sync.syncUnanswered()
-        guard let error = synced.error else { return (synced.durable, synced.goesOn, nil) }
+        guard let error = synced.error else { return (synced.durable, synced.goesOn, false, nil) }
         for member in synced.failed {
             willFail(member)
             member.commitFailed(error)
         }
-        return (synced.durable + synced.failed, synced.goesOn, syncFailed(commit))
+        return (synced.durable + synced.failed, synced.goesOn, true, syncFailed(commit))
     }
 
     /// A commit could not be brought onto the disk. Returns the recovery, if the writer is free for it now; otherwise it

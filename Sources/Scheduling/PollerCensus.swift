@@ -95,6 +95,14 @@ public struct PollerCensus: Sendable {
         long -= 1
     }
 
+    /// The watcher has found so many threads stuck that were not before, and so many that it has counted as long to be back, which may be
+    /// some of the former: nobody is called for those, and least of all the one that watches. Returns how many threads of the reserve to
+    /// wake; they have been counted as polling.
+    public mutating func wereFound(stuck: Int, back: Int) -> Int {
+        for _ in 0..<max(0, back - stuck) { wasCountedTwice() }
+        return (0..<max(0, stuck - back)).count { _ in willBeLong() }
+    }
+
     /// All of the reserve but the one that watches. That one as well, if otherwise nobody polled. (Below zero: for a moment, while a thread
     /// is counted as long twice.)
     private var mayBeCalled: Int { active <= 0 && reserve == 1 ? 1 : max(0, reserve - 1) }

@@ -96,8 +96,8 @@ import Testing
         let member = test.member()
         #expect(commit.answerWhenDurable([member]))
         sync.close(SQLiteError(extendedCode: 10, message: "the disk failed"))
-        let (answered, goesOn, recovery) = pool.syncUnanswered(commit)
-        #expect(answered.map { $0.clientID } == [member.clientID] && !goesOn)
+        let (answered, goesOn, hasFailed, recovery) = pool.syncUnanswered(commit)
+        #expect(answered.map { $0.clientID } == [member.clientID] && !goesOn && hasFailed)
         #expect(member.commitError?.extendedCode == 10)
         #expect(recovery?.picture == "recovery")
     }

@@ -71,6 +71,19 @@ import Testing
         #expect(role == .standBy && census.reserve == 2 && census.long == 0)
     }
 
+    /// Who comes back just as it is found to be stuck has nobody called in its place, and the last of the reserve watches on. Who was
+    /// counted as long before is counted back.
+    @Test(arguments: [
+        // threads, found stuck, found back, called, active, reserve, long
+        (2, 1, 0, 1, 1, 0, 1), (2, 1, 1, 0, 1, 1, 0), (5, 1, 1, 0, 1, 4, 0), (5, 2, 1, 1, 1, 3, 1), (5, 0, 1, 0, 2, 4, -1),
+    ])
+    func asTheWatcherFindsThem(_ threads: Int, _ stuck: Int, _ back: Int, _ called: Int, _ active: Int, _ reserve: Int, _ long: Int) {
+        var census = PollerCensus(target: 2, quickTarget: 1)
+        for _ in 0..<threads { _ = census.join() }
+        #expect(census.wereFound(stuck: stuck, back: back) == called)
+        #expect(census.active == active && census.reserve == reserve && census.long == long)
+    }
+
     /// s: an event was slow (100 us). h: one took half of the window. k: a thread will block. b: there is a backlog. e: a polling thread
     /// looks between two events. A digit: so many times 5 ms pass.
     /// Answers of s, h, k and b are how many of the reserve are woken.

@@ -30,10 +30,11 @@ import Testing
     }
 
     /// A thread that has gone on for long enough asks epoll at once: a cancel may be there. While it waited for the disk another one has
-    /// asked, so that counts from then on: its event began before.
-    @Test(arguments: [(Int64.min, false), (0, true)])
-    func whatIsThereWhenItHasGoneOnForLong(_ longestNanoseconds: Int64, _ goesOn: Bool) throws {
+    /// asked, if there is one that has nothing else to do, so that counts from then on: its event began before.
+    @Test(arguments: [(Int64.min, true, false), (0, true, true), (0, false, false)])
+    func whatIsThereWhenItHasGoneOnForLong(_ longestNanoseconds: Int64, _ anotherOneWaits: Bool, _ goesOn: Bool) throws {
         let test = try SteppedServer()
+        if anotherOneWaits { test.server.crew.beginsToWait() }
         test.worker.longestWithoutAskingNanoseconds = longestNanoseconds
         let client = try test.connect()
         for number in 1...5 {

@@ -132,6 +132,35 @@ import Testing
         for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
     }
 
+    ///     thread 1                        thread 2                thread 3
+    ///     polls                           stands by, watches      stands by
+    ///     sends what it has left,
+    ///     between two events
+    ///                                     or                      polls in its place
+    ///     waits for events
+    ///                                     or                      counts it back
+    ///     need not poll any more
+    @Test func whoIsStuckBetweenTwoEvents() throws {
+        let crew = Crew(threads: 3, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: false)
+        #expect(crew.joinOrStandBy())
+        let (polling, ended) = threads(2, joining: crew)
+        let note = crew.watch.newNote()
+        note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
+        note.events.store(1, ordering: .sequentiallyConsistent)
+        if crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { crew.wakeWatcher() }
+        #expect(polling.wait(timeout: .now() + 30) == .success)
+        note.began.store(0, ordering: .relaxed)
+        // The deadline only ends a hang.
+        let deadline = MonotonicClock.now.advanced(byMilliseconds: 30_000)
+        while note.isReplaced.load(ordering: .relaxed), MonotonicClock.now < deadline { sched_yield() }
+        // It has counted by the time when its mutex is free.
+        crew.wakeWatcher()
+        Thread.detachNewThread { crew.stop() }
+        // There are two now, and one is enough. It stands by until the crew stops; told to poll on, it would hear so at once.
+        #expect(!crew.mayPollOn(now: MonotonicClock.now))
+        for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
+    }
+
     /// What it was to run next others run, but recovery, which comes when this thread has told those whose commit has failed.
     @Test func whatAThreadWasToRunNext() {
         let watch = Watch(threads: 2)

@@ -260,6 +260,29 @@ import Testing
         session.close()
     }
 
+    ///     holder              two others                          thread
+    ///     BEGIN IMMEDIATE
+    ///                         INSERT, wait
+    ///                                                             (the disk fails)
+    ///     ROLLBACK
+    ///                                                             commits both, is told that the disk has failed, tells each of them
+    ///
+    /// A reply that waits for others' may be taken from the thread, and then recovery may end the process before it is sent.
+    @Test(arguments: [false, true]) func whatFailedIsToldAtOnce(_ fails: Bool) throws {
+        let test = try SteppedServer { $0.pool.durability = .pipelined }
+        let (holder, others) = (try test.connect(), [try test.connect(), try test.connect()])
+        holder.sendQuery("BEGIN IMMEDIATE")
+        test.handleAll()
+        for other in others { other.sendQuery("INSERT INTO big(n) VALUES (1)") }
+        test.handleAll()
+        if fails { test.server.pool.pipelinedSync?.close(SQLiteError(extendedCode: 1034, message: "the disk failed")) }
+        test.worker.repliesSince = 0
+        holder.sendQuery("ROLLBACK")
+        test.handleAll()
+        #expect((test.worker.repliesSince == 0) == fails)
+        for other in others { #expect(try other.reply().picture == (fails ? "08007 I" : "INSERT 0 1 I")) }
+    }
+
     // MARK: Clients that go
 
     ///     A                       B

@@ -112,25 +112,33 @@ final class Crew: @unchecked Sendable {
             mutex.unlocked { wakeForWhatIsLeft(watch.takeResumptions(ofAll: true)) }
         }
         while calls == 0 && !isStopping {
-            switch watch.look(now: MonotonicClock.now) {
+            let finding = watch.look(now: MonotonicClock.now)
+            count(finding)
+            switch finding {
             case .nothingHappens where census.long > 0:
                 // A thread at long work is not watched while it is at it, and may be kept by a socket when it is done.
                 wait(nanoseconds: Watch.quietNanoseconds)
             case .nothingHappens:
                 watcherIsNeeded.wait(mutex)
-            case .allIsWell:
-                wait(nanoseconds: Watch.intervalNanoseconds)
-            case .stuck(let count):
-                // First, for the one who watches may be the one who is called.
-                mutex.unlocked { announceWhatStuckThreadsHave() }
-                for _ in 0..<count where census.willBeLong() { call(1) }
-                // Who is back takes its mark away itself and counts itself back, or this does both.
-                for _ in 0..<watch.takeBack() { census.wasCountedTwice() }
-                noteTarget()
-                noteProcessors()
+            case .allIsWell, .stuck:
                 if calls == 0 { wait(nanoseconds: Watch.intervalNanoseconds) }
             }
         }
+    }
+
+    /// Others poll in the place of those who are newly stuck.
+    private func count(_ finding: Watch.Finding) {
+        var stuck = 0
+        if case .stuck(let count) = finding {
+            stuck = count
+            // First, for the one who watches may be the one who is called.
+            mutex.unlocked { announceWhatStuckThreadsHave() }
+        }
+        // Who is back takes its mark away itself and counts itself back, or this does both.
+        let back = watch.takeBack()
+        guard stuck != back else { return }
+        call(census.wereFound(stuck: stuck, back: back))
+        noteProcessors()
     }
 
     /// The last of the reserve has gone to poll, and a socket may keep it as it keeps all the others: nobody would be left to interrupt

@@ -124,8 +124,8 @@ final class Watch: Sendable {
         notes.filter { ofAll || $0.isReplaced.load(ordering: .relaxed) }.flatMap { $0.resumptionsForOthers() }
     }
 
-    /// How many are not stuck after all: they came back, or said that they will be long, just as they were found. Of those that were
-    /// counted as long, behind a look.
+    /// How many are not stuck after all: they came back, or said that they will be long, just as they were found, or were so between two
+    /// events and had none to take their mark away at. Behind each look, which is to count those that it found less these.
     func takeBack() -> Int {
         notes.count { $0.began.load(ordering: .relaxed) == 0 && $0.isReplaced.exchange(false, ordering: .sequentiallyConsistent) }
     }

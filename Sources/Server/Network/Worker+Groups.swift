@@ -105,7 +105,7 @@ extension Worker {
     ///   process, so it leaves none of them to another.
     private func answer(_ unanswered: [any GroupMember], _ finished: [any GroupMember], _ hasFailed: Bool) {
         let members = unanswered.isEmpty ? finished : unanswered + finished
-        if hasFailed { answer(members) } else { shareAnswers(members) }
+        if hasFailed { answer(members[...], atOnce: true) } else { shareAnswers(members) }
     }
 
     /// Answers all of them, the second half by another thread if that comes to it first: clients that are not answered have nothing to
@@ -123,8 +123,11 @@ extension Worker {
 
     func answer(_ members: [any GroupMember]) { answer(members[...]) }
 
-    /// - Parameter syncsOn: others wait for this thread, for their commits to be on the disk.
-    private func answer(_ members: ArraySlice<any GroupMember>, syncsOn: Bool = false) {
+    /// - Parameters:
+    ///   - syncsOn: others wait for this thread, for their commits to be on the disk.
+    ///   - atOnce: each reply leaves by itself. From among those that wait for one another the watcher takes what this thread has not come
+    ///     to, and recovery, which comes next here, may end the process before others have sent it.
+    private func answer(_ members: ArraySlice<any GroupMember>, syncsOn: Bool = false, atOnce: Bool = false) {
         isAnswering = members.count > 1 || syncsOn
         for member in members {
             let session = session(member)
@@ -132,7 +135,7 @@ extension Worker {
             session.worker = self
             // What a client has sent besides may be long, and so may the plan of a slow statement: the others do not wait.
             let goesOn = session.hasMoreInput || session.running.slow != nil
-            session.replyAfterGroup(goesWithOthers: !goesOn)
+            session.replyAfterGroup(goesWithOthers: !goesOn && !atOnce)
             if goesOn { enqueue(.answered(session)) } else { session.continueAfterGroup(self) }
             if replies.pending >= EventBatch.eventsAtOnce { sendReplies() }
         }
@@ -159,12 +162,12 @@ extension Worker {
         while true {
             handOver()
             if pool.isSyncSlow(commit) { willBeLong() } else { willBlock() }
-            let (synced, goesOn, recovery) = pool.syncUnanswered(commit) { self.session($0).worker = self }
+            let (synced, goesOn, hasFailed, recovery) = pool.syncUnanswered(commit) { self.session($0).worker = self }
             counters.setMark(MonotonicClock.now)
             if let recovery { enqueue(recovery) }
             // Those whom nobody else has answered while the disk worked.
             let late = unanswered.take()
-            guard goesOn else { return answer(late + synced) }
+            guard goesOn else { return answer(late[...] + synced, atOnce: hasFailed) }
             if !synced.isEmpty {
                 unanswered = CommittedGroup(synced)
                 ready.enqueue(.committed(unanswered))

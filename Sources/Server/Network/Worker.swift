@@ -293,8 +293,9 @@ final class Worker: @unchecked Sendable {
     func isBackFromDisk() {
         let now = MonotonicClock.now
         counters.setMark(now)
-        // Another one has asked epoll meanwhile.
-        if hasBlocked { beganSinceAsked = now.nanoseconds }
+        // One that waits for events has asked epoll meanwhile. Without it nobody may have: long work that is no reader's (a slow look-up of a
+        // name at each of many logins) can keep all the others.
+        if hasBlocked, crew.hasIdle { beganSinceAsked = now.nanoseconds }
         if note.began.load(ordering: .relaxed) > now.nanoseconds { note.began.store(now.nanoseconds, ordering: .relaxed) }
     }
 }
