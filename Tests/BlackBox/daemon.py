@@ -78,18 +78,19 @@ def cancel_until_answered(client):
 class Daemon:
     """A daemon with a directory of its own, which holds the database, the socket and the configuration.
 
-    `options` are command line options; `config` is the text of a configuration file. At the end it has to leave
+    `options` are command line options; `config` is the text of a configuration file; `processors` is how many of them it may use. At the end it has to leave
     with status 0 and without having said anything that looks like a crash. Of one that `may_fail` any status will do, but a
     trap or a signal gives none.
     """
 
-    def __init__(self, database=None, *, options=(), config=None, start=True):
+    def __init__(self, database=None, *, options=(), config=None, processors=None, start=True):
         self._directory = tempfile.TemporaryDirectory(prefix="walpool-")
         self.directory = Path(self._directory.name)
         self.directory.chmod(0o755)
         self.database = Path(database) if database else self.directory / "app.db"
         self.options = list(options)
         self.config = config
+        self.processors = processors
         self.port = 5432
         self.process = None
         self.may_fail = False
@@ -119,7 +120,11 @@ class Daemon:
             path = self.directory / "walpoold.toml"
             path.write_text(self.config)
             command += ["--config", str(path)]
-        return command + self.options
+        command += self.options
+        if self.processors is None:
+            return command
+        usable = sorted(os.sched_getaffinity(0))[:self.processors]
+        return ["taskset", "--cpu-list", ",".join(map(str, usable)), *command]
 
     def start(self):
         """Starts it and waits until it accepts connections."""

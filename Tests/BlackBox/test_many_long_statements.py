@@ -22,7 +22,8 @@ def test_somebody_watches(start_daemon):
                                 with others: is at one long step
                                                             are answered
     """
-    daemon = start_daemon(config="readers = 8\n")
+    # With four, more than one thread polls while events are quick, and each takes one.
+    daemon = start_daemon(config="readers = 8\n", processors=2)
     longs = [daemon.client() for _ in range(6)]
     step, *others = [daemon.client() for _ in range(8)]
     # What is compiled for the first time is compiled by the connection that only prepares.

@@ -140,8 +140,11 @@ class Crowd:
         return self.sessions + self.leaving
 
     def has_seen_leave(self):
-        """Whether the last of those that have hung up is gone now: what it had others have."""
-        if not self.leaving or self._sockets() - self.own_sockets > len(self.sessions):
+        """Whether the last of those that have hung up is gone now: what it had others have. Of who is still starting up the daemon may have
+        no socket yet."""
+        if not self.leaving or not all(session.process_id for session in self.sessions):
+            return False
+        if self._sockets() - self.own_sockets > len(self.sessions):
             return False
         self.leaving = []
         return True
