@@ -94,6 +94,8 @@ def test_read_only_and_deferrable(conn):
     with pytest.raises(errors.ReadOnlySqlTransaction):
         conn.execute("INSERT INTO t (v) VALUES ('x')")
     conn.rollback()
+    # SQLAlchemy asks, for asyncpg and pg8000. Nothing waits for it here.
+    assert conn.execute("SHOW transaction_deferrable").fetchone() == ("off",)
 
 
 # Values

@@ -1,3 +1,6 @@
+import Foundation
+import Pool
+import Scheduling
 import Testing
 
 @testable import Server
@@ -30,11 +33,19 @@ import Testing
     }
 
     /// A thread that has gone on for long enough asks epoll at once: a cancel may be there. While it waited for the disk another one has
-    /// asked, if there is one that has nothing else to do, so that counts from then on: its event began before.
+    /// asked, if any other polls, so that counts from then on: its event began before.
     @Test(arguments: [(Int64.min, true, false), (0, true, true), (0, false, false)])
-    func whatIsThereWhenItHasGoneOnForLong(_ longestNanoseconds: Int64, _ anotherOneWaits: Bool, _ goesOn: Bool) throws {
+    func whatIsThereWhenItHasGoneOnForLong(_ longestNanoseconds: Int64, _ anotherOnePolls: Bool, _ goesOn: Bool) throws {
         let test = try SteppedServer()
-        if anotherOneWaits { test.server.crew.beginsToWait() }
+        defer { test.server.crew.stop() }
+        if anotherOnePolls {
+            // The first that comes watches.
+            let crew = test.server.crew
+            Thread.detachNewThread { _ = crew.joinOrStandBy() }
+            while !crew.isWatched { sched_yield() }
+            crew.willBlock(now: MonotonicClock.now)
+            #expect(crew.joinOrStandBy())
+        }
         test.worker.longestWithoutAskingNanoseconds = longestNanoseconds
         let client = try test.connect()
         for number in 1...5 {

@@ -13,7 +13,8 @@ final class Crew: @unchecked Sendable {
     private let called = PthreadCondition()
     /// There is something to watch again, or only the watcher is left to be called.
     private let watcherIsNeeded = PthreadCondition()
-    private var census: PollerCensus
+    private var census: PollerCensus { didSet { severalPoll.store(census.active > 1, ordering: .relaxed) } }
+    private let severalPoll = Atomic<Bool>(false)
     /// Threads of the reserve that were told to poll and have not woken yet.
     private var calls = 0
     /// Threads of the reserve that wait at `called`, those included that were called and have not woken yet.
@@ -224,6 +225,10 @@ final class Crew: @unchecked Sendable {
     /// No more threads poll than quick events need.
     @inline(__always)
     var hasFewPollers: Bool { fewPoll.load(ordering: .relaxed) }
+
+    /// While one is at an event, another asks epoll, or will when its own event is over or it is found to be stuck.
+    @inline(__always)
+    var hasOthersAtPoll: Bool { severalPoll.load(ordering: .relaxed) }
 
     /// One thread more polls than quick events mostly need, because the others did not keep up.
     @inline(__always)

@@ -293,9 +293,9 @@ final class Worker: @unchecked Sendable {
     func isBackFromDisk() {
         let now = MonotonicClock.now
         counters.setMark(now)
-        // One that waits for events has asked epoll meanwhile. Without it nobody may have: long work that is no reader's (a slow look-up of a
-        // name at each of many logins) can keep all the others.
-        if hasBlocked, crew.hasIdle { beganSinceAsked = now.nanoseconds }
+        // Another one has asked epoll meanwhile. But long work that is no reader's (a slow look-up of a name at each of many logins) can keep
+        // all the others.
+        if hasBlocked, crew.hasOthersAtPoll { beganSinceAsked = now.nanoseconds }
         if note.began.load(ordering: .relaxed) > now.nanoseconds { note.began.store(now.nanoseconds, ordering: .relaxed) }
     }
 }

@@ -61,6 +61,7 @@ extension Setting {
 
     private static let inert: [String: String] = [
         "client_min_messages": "notice", "bytea_output": "hex", "default_transaction_deferrable": "off",
+        "transaction_deferrable": "off",
         "synchronize_seqscans": "on", "row_security": "on",
         "xmloption": "content", "lc_messages": "C", "lc_monetary": "C", "lc_numeric": "C", "lc_time": "C",
         "check_function_bodies": "on", "default_tablespace": "", "default_table_access_method": "heap",
