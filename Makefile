@@ -142,7 +142,9 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 DOCUMENTS := $(PREFIX)/share/doc/walpool
 .PHONY: install install-files deb package-test boot-test
 
-install: build man install-files
+# One after the other, also with -j.
+install: build man
+	@$(MAKE) --no-print-directory install-files
 
 install-files:
 	install -D --mode=755 $(WALPOOLD) $(DESTDIR)$(PREFIX)/sbin/walpoold

@@ -161,6 +161,36 @@ import Testing
         for _ in 0..<2 { #expect(ended.wait(timeout: .now() + 30) == .success) }
     }
 
+    ///     thread 1                        thread 2
+    ///     polls                           stands by, watches
+    ///     is at an event
+    ///                                     finds that it is stuck, and gives others what it has left
+    ///     waits for events
+    ///                                     calls nobody, and watches on
+    @Test func whoIsBackBeforeAnotherIsCalled() throws {
+        let crew = Crew(threads: 2, pollers: 2, quickPollers: 1, processors: 2, socketsMayKeep: false)
+        let note = crew.watch.newNote()
+        crew.announceAgain = { _ in note.began.store(0, ordering: .relaxed) }
+        #expect(crew.joinOrStandBy())
+        let (polling, ended) = threads(1, joining: crew)
+        while !crew.isWatched { sched_yield() }
+        var words: [UInt64] = [7]
+        words.withUnsafeMutableBufferPointer { note.batch.keep($0[...]) }
+        note.began.store(MonotonicClock.now.nanoseconds, ordering: .relaxed)
+        note.events.store(1, ordering: .sequentiallyConsistent)
+        if crew.watch.isAsleep.load(ordering: .sequentiallyConsistent) { crew.wakeWatcher() }
+        let deadline = MonotonicClock.now.advanced(byMilliseconds: 30_000)
+        while note.began.load(ordering: .relaxed) != 0 || note.isReplaced.load(ordering: .relaxed), MonotonicClock.now < deadline {
+            sched_yield()
+        }
+        // It has counted by the time when its mutex is free.
+        crew.wakeWatcher()
+        #expect(crew.isWatched && !crew.hasOthersAtPoll)
+        crew.stop()
+        #expect(ended.wait(timeout: .now() + 30) == .success)
+        #expect(polling.wait(timeout: .now()) == .timedOut)
+    }
+
     /// What it was to run next others run, but recovery, which comes when this thread has told those whose commit has failed.
     @Test func whatAThreadWasToRunNext() {
         let watch = Watch(threads: 2)

@@ -260,22 +260,26 @@ import Testing
         session.close()
     }
 
-    ///     holder              two others                          thread
+    ///     holder              others                              thread
     ///     BEGIN IMMEDIATE
     ///                         INSERT, wait
     ///                                                             (the disk fails)
     ///     ROLLBACK
-    ///                                                             commits both, is told that the disk has failed, tells each of them
+    ///                                                             commits them, is told that the disk has failed, tells each of them
     ///
-    /// A reply that waits for others' may be taken from the thread, and then recovery may end the process before it is sent.
-    @Test(arguments: [false, true]) func whatFailedIsToldAtOnce(_ fails: Bool) throws {
+    /// A reply that waits for others' may be taken from the thread, and then recovery may end the process before it is sent. For four whose
+    /// sync is dear the thread keeps the writer.
+    @Test(arguments: [(false, 2), (true, 2), (false, 4), (true, 4)]) func whatFailedIsToldAtOnce(_ fails: Bool, _ count: Int) throws {
         let test = try SteppedServer { $0.pool.durability = .pipelined }
-        let (holder, others) = (try test.connect(), [try test.connect(), try test.connect()])
+        let sync = try #require(test.server.pool.pipelinedSync)
+        if count >= GroupGathering.fewestMembers { sync.meanNanoseconds.store(1_000_000_000, ordering: .relaxed) }
+        let holder = try test.connect()
+        let others = try (0..<count).map { _ in try test.connect() }
         holder.sendQuery("BEGIN IMMEDIATE")
         test.handleAll()
         for other in others { other.sendQuery("INSERT INTO big(n) VALUES (1)") }
         test.handleAll()
-        if fails { test.server.pool.pipelinedSync?.close(SQLiteError(extendedCode: 1034, message: "the disk failed")) }
+        if fails { sync.close(SQLiteError(extendedCode: 1034, message: "the disk failed")) }
         test.worker.repliesSince = 0
         holder.sendQuery("ROLLBACK")
         test.handleAll()

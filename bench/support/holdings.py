@@ -76,11 +76,14 @@ def long_steps_under_way(sessions, others, readers):
     return needs.count(set()) + takes_writer + min(needs.count({"reader"}), max(0, readers - taken))
 
 
+IS_LONG = "it is long"
+
+
 def reason_to_wait(session, sessions, readers):
     """Why it has not been answered by now, in words; None if there is no reason."""
     others = [other for other in sessions if other is not session]
     if session.is_unread or any(part in LONG for part in session.pending):
-        return "it is long"
+        return IS_LONG
     needs = session.block.needs(session.pending)
     if "writer" in needs and any(map(may_have_writer, others)):
         return "another may have the writer"

@@ -21,7 +21,8 @@ final class Worker: @unchecked Sendable {
     var isLong = false
     /// In this event a session has given its turn up: what epoll has comes before what the server's queue has.
     var hasEndedTurn = false
-    /// When it came to the first event since it has asked epoll for some, or was back from the disk, in nanoseconds; 0: it has not come to any.
+    /// When it came to the first event since it has asked epoll for some, or was back from the disk while another one polled, in
+    /// nanoseconds; 0: it has not come to any.
     private var beganSinceAsked: Int64 = 0
     /// Another one only for tests that step a worker, which take their time.
     var longestWithoutAskingNanoseconds = BatchHold.longestWithoutAskingNanoseconds
@@ -267,10 +268,12 @@ final class Worker: @unchecked Sendable {
         isLong = true
         // Announced, so it is not stuck.
         note.began.store(0, ordering: .relaxed)
+        // Who was found to be stuck before is replaced already, or is being so. Twice, and a few of them would use up those who watch.
+        // Taken at once, or the watcher would take it for one that is back (`Watch.takeBack`).
+        let isReplaced = note.isReplaced.exchange(false, ordering: .sequentiallyConsistent)
         leaveRest()
         leaveGathering()
-        // Who was found to be stuck before is replaced already, or is being so. Twice, and a few of them would use up those who watch.
-        if !note.isReplaced.exchange(false, ordering: .sequentiallyConsistent) { crew.willBeLong() }
+        if !isReplaced { crew.willBeLong() }
     }
 
     /// This thread is about to wait for the disk, for less time than calling another one is worth: but while commits go
