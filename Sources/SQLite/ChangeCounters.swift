@@ -12,6 +12,8 @@ public final class ChangeCounters {
         public var lastInsertRowID: Int64 = 0
         /// `sqlite3_changes64`: rows of its last INSERT, UPDATE or DELETE, without those of triggers and foreign keys.
         public var changes: Int64 = 0
+        /// The same for a command tag, which counts what INSTEAD OF triggers have done.
+        public var rows: Int64 = 0
         /// `sqlite3_total_changes64`: rows of all its statements, with those of triggers and foreign keys.
         public var totalChanges: Int64 = 0
         /// Of a session that has written nothing.
@@ -24,6 +26,7 @@ public final class ChangeCounters {
     var totalChangesAtStart: Int64?
     /// What `sqlite3_changes64` was then: another session's number.
     var changesAtStart: Int64 = 0
+    let triggerRuns = TriggerRuns()
 
     func register(on connection: OpaquePointer) {
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -93,6 +96,7 @@ extension Connection {
         changeCounters.totalChangesAtStart = totalChanges
         changeCounters.changesAtStart = changes
         lastInsertRowID = values.lastInsertRowID
+        changeCounters.triggerRuns.begin(on: handle)
     }
 
     /// Call when that statement has ended, well or not; returns the session's new values.
@@ -106,7 +110,11 @@ extension Connection {
         values.totalChanges += counted
         // Of a statement that failed before its first step, because a value could not be bound, SQLite's number is another session's.
         // Whatever a statement counts is in the total, too (sqlite3VdbeSetChanges in https://www.sqlite.org/src/file?name=src/vdbeaux.c).
-        if countsRows { values.changes = counted == 0 ? 0 : changes }
+        if countsRows {
+            values.changes = counted == 0 ? 0 : changes
+            let mayBeOfView = values.changes == 0 && changeCounters.triggerRuns.count > 0
+            values.rows = mayBeOfView ? changeCounters.triggerRuns.rowsOfView(on: self) : values.changes
+        }
         changeCounters.values = values
         changeCounters.totalChangesAtStart = nil
         return values

@@ -24,7 +24,7 @@ extension Session {
             kept.error = error
         }
         finish(portal)
-        if run.counts { kept.changes = state.counters.changes }
+        if run.counts { kept.changes = state.counters.rows }
         kept.step()
         portal.keep(kept)
         guard failure != .isThePortals, let error = kept.error, failure == .isTheCommits || !error.isOfItsQuery else { return }

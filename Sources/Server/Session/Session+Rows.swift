@@ -32,7 +32,7 @@ extension Session {
         case .end:
             let kept = portal.kept
             finish(portal)
-            complete(portal, changes: kept?.changes ?? state.counters.changes)
+            complete(portal, changes: kept?.changes ?? state.counters.rows)
         }
         return nil
     }
@@ -180,7 +180,7 @@ extension Session {
     private func endWrite(_ run: Portal.Run, of portal: Portal) {
         guard let analysis = portal.analysis else { return }
         state.counters = run.connection.connection.endCountingChanges(countsRows: analysis.countsRows)
-        if analysis.countsRows { run.lease.didChange(rows: Int(state.counters.changes)) }
+        if analysis.countsRows { run.lease.didChange(rows: Int(state.counters.rows)) }
     }
 
     // MARK: Completing
