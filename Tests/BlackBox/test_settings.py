@@ -2,7 +2,29 @@
 
 import pytest
 
+import wire
+
 from groups_fixtures import Group
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT current_setting('no.such', true)", "SELECT current_setting('no.such', 't')", "SELECT current_setting('no.such', 'on') WHERE true",
+    "SELECT current_setting($1, true)", "SELECT current_setting($1, 't')",
+])
+def test_a_setting_that_may_be_missing_is_null(shared, sql):
+    with shared.client() as client:
+        parameters = ["no.such"] if "$1" in sql else []
+        assert client.ask(wire.parse(sql), wire.bind(parameters), wire.execute()).check().value is None
+
+
+@pytest.mark.parametrize("asked, column", [
+    ("timezone", "TimeZone"), ("DATESTYLE", "DateStyle"), ("intervalstyle", "IntervalStyle"), ("work_mem", "work_mem"),
+])
+def test_show_names_its_column_as_the_setting_is_spelled(shared, asked, column):
+    with shared.client() as client:
+        described = client.ask(wire.parse(f"SHOW {asked}"), wire.describe_statement(), wire.bind(), wire.execute())
+        for reply in (client.query(f"SHOW {asked}"), described):
+            assert [each.name for each in reply.check().of("T")[0].columns] == [column]
 
 
 @pytest.mark.parametrize(

@@ -43,10 +43,16 @@ enum PlainFunctions {
         for count in [1, 2] {
             connection.register("current_setting", count, .volatile) { call in
                 if let value = facts()?.setting(call.text(0)) { return call.answer(value) }
-                if count == 2, call.integer(1) != 0 { return call.answerNull() }
+                if count == 2, isTrue(call, 1) { return call.answerNull() }
                 call.fail("unrecognized configuration parameter \"\(call.quoted(0))\"")
             }
         }
+    }
+
+    /// PostgreSQL's booleans may come as one of their words.
+    private static func isTrue(_ call: FunctionCall, _ argument: Int) -> Bool {
+        guard call.storageClass(argument) == .text else { return call.integer(argument) != 0 }
+        return ["t", "true", "y", "yes", "on", "1"].contains(call.text(argument).lowercased())
     }
 
     private static func registerOthers(on connection: Connection) {

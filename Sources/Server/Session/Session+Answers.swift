@@ -8,7 +8,7 @@ extension Session {
             chatter.columns, [answers.map(\.0)], tag: "SELECT", formats, describes, types: answers.map(\.1), countsRows: true)
     }
 
-    private func value(of question: ChatterQuery.Question) throws(WireError) -> (String, TypeOID) {
+    private func value(of question: ChatterQuery.Question) throws(WireError) -> (String?, TypeOID) {
         switch question {
         case .version: return (ServerVersion.sentence, .text)
         case .currentSchema: return ("main", .text)
@@ -23,7 +23,7 @@ extension Session {
         case .currentSetting(let name, let missingOK):
             if let value = shown(name) ?? loggingSetting(name) { return (value, .text) }
             guard missingOK else { throw Settings.unknown(name) }
-            return ("", .text)
+            return (nil, .text)
         }
     }
 
@@ -38,7 +38,7 @@ extension Session {
             let encoder = CatalogEncoder(analysis, formats: formats, allText: state.settings.typing.results == .text)
             statement.toldTypes = encoder.types
             encoder.describe(to: out)
-        case .session(.show(let name)): describe([name], formats)
+        case .session(.show(let name)): describe([Setting.spelled(name)], formats)
         case .console(.show(let topic)): ConsoleTable.describe(topic, formats: formats, to: out)
         case .session(.showAll): describe(["name", "setting", "description"], formats)
         case .session(.fetch(let fetch)):
@@ -85,7 +85,7 @@ extension Session {
     }
 
     func answer(
-        _ columns: [String], _ rows: [[String]], tag: StaticString, _ formats: [Format], _ describes: Bool,
+        _ columns: [String], _ rows: [[String?]], tag: StaticString, _ formats: [Format], _ describes: Bool,
         types: [TypeOID] = [], countsRows: Bool = false
     ) {
         if describes { describe(columns, formats, types) }
@@ -100,7 +100,8 @@ extension Session {
         if countsRows { out.commandComplete(tag, count: Int64(rows.count)) } else { out.commandComplete(tag) }
     }
 
-    private func append(_ value: String, _ type: TypeOID, _ format: Format) {
+    private func append(_ value: String?, _ type: TypeOID, _ format: Format) {
+        guard let value else { return out.fieldNull() }
         switch (type, format) {
         case (.int4, .binary): out.fieldBinary(Int32(value) ?? 0)
         case (.bool, .binary): out.fieldBoolBinary(value == "t")

@@ -86,7 +86,7 @@ extension Session {
 
     func show(_ name: String, _ formats: [Format], _ describes: Bool) throws(WireError) {
         guard let value = shown(name) ?? loggingSetting(name) else { throw Settings.unknown(name) }
-        answer([name], [[value]], tag: "SHOW", formats, describes)
+        answer([Setting.spelled(name)], [[value]], tag: "SHOW", formats, describes)
     }
 
     func shown(_ name: String) -> String? {

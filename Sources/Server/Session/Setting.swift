@@ -32,6 +32,8 @@ extension Setting {
 
     /// As PostgreSQL spells them, in the order of SHOW ALL.
     static let effectiveNames = effective.map(\.name)
+    /// A client that asked for `timezone` reads the column TimeZone.
+    static func spelled(_ name: String) -> String { effectiveNames.first { $0.lowercased() == name.lowercased() } ?? name }
     static let otherNames = Swift.Set(named.keys).subtracting(effectiveNames.map { $0.lowercased() })
 
     private static let effective: [(name: String, setting: Setting)] = [
