@@ -34,16 +34,25 @@ extension ParameterType {
         if isText, inText == .bool { return ParameterType(type: type, rule: .boolean, isGiven: true) }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
         if isText, inferred.isForUUID { return ParameterType(type: type, rule: .uuid, isGiven: true) }
-        let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred)
+        let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred, cast: inText)
         return ParameterType(type: type, rule: rule, isGiven: true)
     }
 
-    private static func rule(_ type: TypeOID, _ inferred: ParameterType) -> TextRule {
+    private static func rule(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID = .unspecified) -> TextRule {
         let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible
         if isCounted, PostgresSpelling.isMoment(type) { return .calculated }
         if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched }
         if type == .json || type == .jsonb, inferred.type == .json || inferred.type == .jsonb { return .json }
-        return isNumber(type, inferred) ? .number : .typed
+        return moment(type, inferred, cast: cast) ?? (isNumber(type, inferred) ? .number : .typed)
+    }
+
+    /// Texts of different length would be compared: '2024-01-02' is less than '2024-01-02 00:00:00', which to PostgreSQL is the same
+    /// moment, for it converts the date.
+    private static func moment(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID) -> TextRule? {
+        guard type == .date || type == .timestamp || type == .timestamptz else { return nil }
+        if MomentText.types.contains(cast) { return cast == type ? nil : .momentAs(cast, isCast: true) }
+        let isOfColumn = inferred.rule == .verbatim && MomentText.types.contains(inferred.type) && inferred.type != .time
+        return isOfColumn && inferred.type != type ? .momentAs(inferred.type, isCast: false) : nil
     }
 
     /// Only among texts, and bytes, does a decimal with too many digits for a double become the text that has them all. Where nothing

@@ -34,7 +34,8 @@ extension ParameterBinder {
             try bindText(ofBinary: bytes, slot, parameter, statement, check)
         default:
             let bounds = ConversionBounds(statement, check)
-            let text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)", bounds) { wrongFormat(bytes, type, slot) }
+            var text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)", bounds) { wrongFormat(bytes, type, slot) }
+            if case .momentAs(let other, let isCast) = parameter.rule { text = try MomentText.text(text, as: other, isCast: isCast) }
             try statement.bindText(copying: text, at: slot)
         }
     }

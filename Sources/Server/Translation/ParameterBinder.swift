@@ -23,6 +23,11 @@ enum ParameterBinder {
         case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
+        case .momentAs(let other, let isCast):
+            try requireText(bytes, "parameter \(slot.number)")
+            let text = try ValueText.canonical(bytes, parameter.type) { malformed(bytes, parameter.type, slot) }
+            guard let text else { return try bindValidText(bytes, slot, statement) }
+            try statement.bindText(copying: try MomentText.text(text, as: other, isCast: isCast), at: slot)
         case .uuid: try bindUUID(bytes, slot, statement)
         case .json: try bindJSON(bytes, slot, parameter, statement, check)
         case .array: try bindArray(bytes, slot, parameter.type, statement, check)

@@ -157,6 +157,21 @@ struct MomentText {
         }
     }
 
+    /// What a date or timestamp, written as `text(of:)` does, is as another of PostgreSQL's types.
+    ///
+    /// - Parameter isCast: the statement says so; it loses what the other type has no room for. Else it stays what it is rather than be another
+    ///   moment, and keeps its time zone.
+    static func text(_ text: String, as type: TypeOID, isCast: Bool) throws(WireError) -> String {
+        try text.withBytes { bytes throws(WireError) in
+            guard let moment = MomentText(bytes) else { return text }
+            if !isCast {
+                if type == .date, moment.microseconds ?? 0 != 0 { return text }
+                if type == .timestamp, moment.offsetMicroseconds != nil { return text }
+            }
+            return try moment.text(of: type) ?? text
+        }
+    }
+
     /// What a text without a type becomes in a column of one of these types: without its time zone where PostgreSQL's drivers alone spell
     /// it so, or where a client is told the type. nil: it stays as it is.
     func text(inColumnOf type: TypeOID, isDeclared: Bool) throws(WireError) -> String? {

@@ -1,0 +1,71 @@
+"""A date or timestamp that meets another kind of column, or a cast to one, is the same moment as in PostgreSQL."""
+
+from datetime import date, datetime, timedelta, timezone
+
+import psycopg
+import pytest
+
+D1, D2, D3 = (f"2024-01-0{day}" for day in (1, 2, 3))
+NOON = datetime(2024, 1, 2, 12)
+UTC = timezone.utc
+
+
+@pytest.fixture(params=["%t", "%b"], ids=["text", "binary"])
+def rows(shared, request):
+    """Asks which rows meet a condition, its parameter in either format."""
+    shared.run("DROP TABLE IF EXISTS moments", "CREATE TABLE moments (id INTEGER PRIMARY KEY, d DATE, ts TIMESTAMP, tz TIMESTAMPTZ)")
+    shared.run(f"INSERT INTO moments VALUES {', '.join(f'''({n}, '{d}', '{d} 00:00:00', '{d} 00:00:00+00:00')''' for n, d in enumerate((D1, D2, D3), 1))}")
+    with psycopg.connect(host=str(shared.directory), dbname=shared.name, user="tester", autocommit=True) as connection:
+        yield lambda where, value: [row[0] for row in connection.execute(
+            f"SELECT id FROM moments WHERE {where.replace('%s', request.param)} ORDER BY id", [value])]
+
+
+@pytest.mark.parametrize("where, value, found", [
+    ("d >= %s", datetime(2024, 1, 2), [2, 3]),
+    ("d = %s", datetime(2024, 1, 2), [2]),
+    ("d >= %s", NOON, [3]),
+    ("d < %s", NOON, [1, 2]),
+    ("d = %s", NOON, []),
+    ("d >= %s::date", NOON, [2, 3]),
+    ("d = %s::date", NOON, [2]),
+    ("d = CAST(%s::date AS TEXT)", NOON, [2]),
+    ("d BETWEEN %s AND '2024-01-02'", datetime(2024, 1, 2), [2]),
+    ("d IN (%s)", datetime(2024, 1, 3), [3]),
+    ("ts = %s", date(2024, 1, 2), [2]),
+    ("ts > %s", date(2024, 1, 2), [3]),
+    ("ts = %s::timestamp", date(2024, 1, 2), [2]),
+    ("ts > %s::timestamp", date(2024, 1, 2), [3]),
+    ("ts = %s::timestamp", datetime(2024, 1, 2, 2, tzinfo=timezone(timedelta(hours=2))), [2]),
+    ("tz = %s", datetime(2024, 1, 2), [2]),
+    ("tz <= %s", date(2024, 1, 2), [1, 2]),
+    ("tz = %s::timestamptz", datetime(2024, 1, 2), [2]),
+    ("tz = %s::timestamptz", date(2024, 1, 2), [2]),
+    ("time(ts) = %s::time", datetime(2024, 1, 2), [1, 2, 3]),
+    # As they were.
+    ("d = %s", date(2024, 1, 2), [2]),
+    ("ts = %s", datetime(2024, 1, 2), [2]),
+    ("tz = %s", datetime(2024, 1, 2, 1, tzinfo=timezone(timedelta(hours=1))), [2]),
+    # A value is one wherever it stands.
+    ("%s IN (d, ts)", datetime(2024, 1, 2), [2]),
+])
+def test_compared(rows, where, value, found):
+    assert rows(where, value) == found
+
+
+@pytest.mark.parametrize("column, value, stored", [
+    ("d", datetime(2024, 1, 2), D2),
+    ("d", NOON, f"{D2} 12:00:00"),
+    ("ts", date(2024, 1, 2), f"{D2} 00:00:00"),
+    ("ts", datetime(2024, 1, 2, 12, tzinfo=UTC), f"{D2} 12:00:00+00:00"),
+    ("tz", datetime(2024, 1, 2), f"{D2} 00:00:00+00:00"),
+    ("tz", date(2024, 1, 2), f"{D2} 00:00:00+00:00"),
+])
+def test_stored(rows, shared, column, value, stored):
+    with psycopg.connect(host=str(shared.directory), dbname=shared.name, user="tester", autocommit=True) as connection:
+        connection.execute(f"INSERT INTO moments (id, {column}) VALUES (9, %s)", [value])
+        assert connection.execute(f"SELECT CAST({column} AS TEXT) FROM moments WHERE id = 9").fetchone() == (stored,)
+
+
+def test_a_cast_keeps_the_error_of_what_is_none(rows):
+    with pytest.raises(psycopg.errors.DatatypeMismatch):
+        rows("id = %s::date", NOON)
