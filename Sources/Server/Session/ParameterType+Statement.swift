@@ -31,7 +31,10 @@ extension ParameterType {
     private static func explicit(_ type: TypeOID, _ inferred: ParameterType, inText: TypeOID) -> ParameterType {
         let isText = type.isCharacters
         if isText, inText.isCharacters { return ParameterType(type: type, rule: .typed, isGiven: true) }
-        if isText, inText == .bool { return ParameterType(type: type, rule: .boolean, isGiven: true) }
+        if isText, inText != .unspecified {
+            let rule = rule(inText, inferred)
+            return ParameterType(type: type, rule: rule == .calculated || rule == .mismatched ? rule : .textAs(inText), isGiven: true)
+        }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
         if isText, inferred.isForUUID { return ParameterType(type: type, rule: .uuid, isGiven: true) }
         let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred, cast: inText)

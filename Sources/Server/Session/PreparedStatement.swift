@@ -32,7 +32,7 @@ final class PreparedStatement {
         prepared = query.prepared
         self.analysis = analysis
         self.source = source
-        parameters = source.parameters(analysis)
+        parameters = source.parameters(analysis, of: prepared)
     }
 
     /// - Parameter allowsUntyped: its values will bring types of their own.
@@ -74,7 +74,7 @@ final class PreparedStatement {
     ///
     /// - Parameter isDescribed: its portal's columns were announced.
     func adopt(_ fresh: Analysis, isDescribed: Bool) throws(WireError) {
-        let found = source.parameters(fresh)
+        let found = source.parameters(fresh, of: prepared)
         if hasToldParameters, found.map(\.type) != parameters.map(\.type) {
             throw Self.staleParameters
         }
@@ -146,7 +146,16 @@ struct ParameterSource {
     /// Of EXECUTE's arguments.
     var literals: [TypeOID]?
 
-    func parameters(_ analysis: Analysis?) -> [ParameterType] {
+    func parameters(_ analysis: Analysis?, of query: Query) -> [ParameterType] {
+        var found = parameters(analysis)
+        guard found.contains(where: { $0.typeOfOtherOrder != nil }) else { return found }
+        for number in OrderedParameters.numbers(query.text.bytes) where number <= found.count {
+            if let type = found[number - 1].typeOfOtherOrder { found[number - 1].rule = .unordered(type) }
+        }
+        return found
+    }
+
+    private func parameters(_ analysis: Analysis?) -> [ParameterType] {
         let prepared = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
         guard let literals else { return prepared }
         // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or

@@ -58,7 +58,7 @@ extension ParameterBinder {
         switch parameter.rule {
         case .number: try bindNumber(bytes, slot, to: statement)
         case .uuid: try bindUUID(bytes, slot, statement)
-        case .boolean: try bindText(bytes, slot, .bool, statement, check)
+        case .textAs(let type): try bindText(bytes, slot, type, statement, check)
         case .moment(let own): try bindMoment(bytes, slot, own, isDeclared: parameter.type == own, statement)
         default: try bindValidText(bytes, slot, statement)
         }

@@ -19,6 +19,7 @@ enum ParameterBinder {
         case .none: throw ParameterType.indeterminate(slot.number)
         case .calculated: throw ParameterType.calculated(slot.number, parameter.type)
         case .mismatched: throw ParameterType.mismatched(slot.number, parameter.type)
+        case .unordered(let type): throw ParameterType.unordered(slot.number, type)
         case .typed: try bindText(bytes, slot, parameter.type, statement, check)
         case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
@@ -31,7 +32,7 @@ enum ParameterBinder {
         case .uuid: try bindUUID(bytes, slot, statement)
         case .json: try bindJSON(bytes, slot, parameter, statement, check)
         case .array: try bindArray(bytes, slot, parameter.type, statement, check)
-        case .boolean: try bindText(bytes, slot, .bool, statement, check)
+        case .textAs(let type): try bindText(bytes, slot, type, statement, check)
         case .number where parameter.type == .numeric && parameter.isGiven:
             try bindNumeric(bytes, slot, isNumber: true, statement)
         case .number:

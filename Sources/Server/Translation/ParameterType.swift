@@ -20,8 +20,8 @@ struct ParameterType: Equatable, Sendable {
         case array
         /// It must be a number, integer or real, because nothing would convert it.
         case number
-        /// A boolean, of which the client says that it is text: `$1::boolean` is a cast then.
-        case boolean
+        /// Of this type, of which the client says that it is text: `$1::boolean` is a cast then.
+        case textAs(TypeOID)
         /// A number if it looks like one, for `untyped_parameters = number`.
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.
@@ -30,6 +30,8 @@ struct ParameterType: Equatable, Sendable {
         case calculated
         /// The client says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: an error, unless it is NULL.
         case mismatched
+        /// The client or the statement says that it is an interval or jsonb, and SQLite would order its text: an error, unless it is NULL.
+        case unordered(TypeOID)
     }
 
     var type: TypeOID
@@ -66,11 +68,33 @@ struct ParameterType: Equatable, Sendable {
             hint: "unixepoch(x) and julianday(x) are a date's numbers; for dates declare the column DATE or TIMESTAMP, for UUIDs UUID.")
     }
 
+    /// PostgreSQL orders these by what they are. As texts '10' is less than '9', and 'P10D' than 'P2D'.
+    static func unordered(_ number: Int, _ type: TypeOID) -> WireError {
+        WireError(
+            state: .featureNotSupported, message: "parameter $\(number) is of type \(type.sqlName), and SQLite would order it as a text",
+            hint: hintForOrder(of: type))
+    }
+
+    static func hintForOrder(of type: TypeOID) -> String {
+        type == .interval
+            ? "Store a duration as a number of seconds. The days between two dates are julianday(x) - julianday(y)."
+            : "Compare what JSON holds as a value: j ->> 'key' > 9."
+    }
+
+    /// It is said to be of a type whose texts have another order than its values.
+    var typeOfOtherOrder: TypeOID? {
+        guard isGiven, takesValues else { return nil }
+        if case .textAs(let cast) = rule { return Self.hasOtherOrder(cast) ? cast : nil }
+        return Self.hasOtherOrder(type) ? type : nil
+    }
+
+    static func hasOtherOrder(_ type: TypeOID) -> Bool { type == .interval || type == .jsonb }
+
     var isDetermined: Bool { type != .unspecified }
     /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
     var takesValues: Bool {
         switch rule {
-        case .none, .calculated, .mismatched: false
+        case .none, .calculated, .mismatched, .unordered: false
         default: true
         }
     }

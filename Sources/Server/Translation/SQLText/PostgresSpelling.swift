@@ -209,8 +209,13 @@ struct PostgresSpelling {
 
     mutating func literal(_ content: [UInt8], _ type: TypeOID, at range: Range<Int>) {
         let isMoment = Self.isMoment(type)
-        if isMoment, isOperand(range.upperBound) {
+        if isMoment, isBeside(\.isArithmetic, range.upperBound) {
             return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)")
+        }
+        if ParameterType.hasOtherOrder(type), isBeside(\.isOrdering, range.upperBound) {
+            return refusal = WireError(
+                state: .featureNotSupported, message: "SQLite would order a value of type \(type.sqlName) as a text",
+                hint: ParameterType.hintForOrder(of: type))
         }
         // What the type's input function refuses stays as it is, and SQLite refuses it.
         guard let literal = Self.literal(content, type) else { return refuseNaN(content, type) }
@@ -228,18 +233,19 @@ struct PostgresSpelling {
 
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
 
-    /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, stands beside an arithmetic operator.
-    private func isOperand(_ end: Int) -> Bool {
+    /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, stands beside such an operator.
+    private func isBeside(_ isOperator: (SQLToken) -> Bool, _ end: Int) -> Bool {
         var ahead = lexer.moved(to: end)
         var (left, right) = (last, ahead.next())
+        func isFound() -> Bool { left.map(isOperator) == true || right.map(isOperator) == true }
         for opener in openers.reversed() {
-            if left?.isArithmetic == true || right?.isArithmetic == true { return true }
+            if isFound() { return true }
             let isAlone = left?.kind == .leftParenthesis || left?.matches("select") == true
             guard isAlone, right?.kind == .rightParenthesis else { return false }
             if let opener, opener.isIdentifierLike, !opener.isReservedWord { return false }
             (left, right) = (opener, ahead.next())
         }
-        return left?.isArithmetic == true || right?.isArithmetic == true
+        return isFound()
     }
 
     private mutating func number(_ token: SQLToken) {
