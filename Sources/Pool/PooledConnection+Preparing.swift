@@ -7,7 +7,12 @@ extension PooledConnection {
     /// - Parameter owner: asked now and then whether to go on preparing; when it is stopped by that, `stopReason` says why.
     @inline(__always)
     package func statement(for text: SQLText, _ owner: (any StatementOwner)? = nil) throws(SQLiteError) -> PreparedLease {
-        if let entry = statements.take(text.id) { return PreparedLease(entry: entry) }
+        if let entry = statements.take(text.id) {
+            if entry.schemaVersion == schemaVersion || isReader || entry.statement.isReadOnly { return PreparedLease(entry: entry) }
+            // SQLite would prepare it again at its first step, and tells of no triggers in such a run (`TriggerRuns`).
+            entry.isInUse = false
+            statements.remove(text.id)
+        }
         return try prepare(text, owner)
     }
 
@@ -58,7 +63,9 @@ extension PooledConnection {
         // when they were prepared: SQLite does not prepare them again.
         let isFixed = prepared.explain != 0 || mayBePragma(text.bytes)
         let isKept = !isFixed && (!isReader || prepared.isReadOnly)
-        return PreparedLease(entry: isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared))
+        let entry = isKept ? statements.add(text, prepared, isNew: isNew) : statements.once(text, prepared)
+        entry.schemaVersion = schemaVersion
+        return PreparedLease(entry: entry)
     }
 
     /// Most texts say with their first letter that they are none. What stands behind a comment is looked at, and so is an empty text.

@@ -30,6 +30,8 @@ struct StatementCache {
         /// What its columns were last compared with, and how often SQLite had prepared it again by then.
         @usableFromInline var verifiedFor: AnyObject?
         @usableFromInline var preparationsSeen: Int32 = -1
+        /// The schema that it was prepared for, not by SQLite again.
+        var schemaVersion = CommittedSchema.unknown
         /// Since it was last told to the observer.
         @usableFromInline var usage = StatementUsage()
 

@@ -6,6 +6,9 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
+import wire
+from parameters_fixtures import TIMESTAMP
+
 D1, D2, D3 = (f"2024-01-0{day}" for day in (1, 2, 3))
 NOON = datetime(2024, 1, 2, 12)
 UTC = timezone.utc
@@ -47,6 +50,15 @@ def rows(shared, request):
     ("ts = %s::timestamp", "2024-01-02T00:00", [2]),
     ("tz = %s::timestamptz", "2024-01-02 02:00+02", [2]),
     ("id = %s::int8", "2", [2]),
+    # The cast comes first, and then the column.
+    ("ts <= %s::date", date(2024, 1, 2), [1, 2]),
+    ("ts = %s::date", NOON, [2]),
+    ("ts = %s::date", "2024-01-02", [2]),
+    ("d = %s::timestamp", date(2024, 1, 2), [2]),
+    ("d = %s::timestamp", datetime(2024, 1, 2), [2]),
+    ("d = %s::timestamp", "2024-01-02", [2]),
+    ("tz <= %s::date", date(2024, 1, 2), [1, 2]),
+    ("tz = %s::timestamp", datetime(2024, 1, 2), [2]),
     # As they were.
     ("d = %s", date(2024, 1, 2), [2]),
     ("ts = %s", datetime(2024, 1, 2), [2]),
@@ -84,10 +96,31 @@ def test_what_has_another_order_than_its_text(rows, where, value):
 
 @pytest.mark.parametrize("where, value", [
     ("d = %s", timedelta(days=5)), ("d <> %s", Jsonb(9)), ("d > %s::interval", None), ("length(%s) > 100", Jsonb(9)), ("'1'::jsonb = %s", Jsonb(9)),
-    ("coalesce(%s, d) > 'x'", Jsonb(9)),
+    ("coalesce(%s, d) > 'x'", Jsonb(9)), ("'0' < %s ->> 'a'", Jsonb({"a": 1})), ("d BETWEEN '' AND %s ->> 'a'", Jsonb({"a": 1})),
+    ("'0' < ('{\"a\":1}'::jsonb) ->> 'a' AND %s IS NULL", None), ("d > '{\"a\":1}'::jsonb ->> 'a' AND %s IS NULL", None),
 ])
 def test_which_needs_no_order(rows, where, value):
     assert rows(where, value) in ([], [1, 2, 3])
+
+
+@pytest.mark.parametrize("sql, values", [
+    ("SELECT $1 || '', $1::date || ''", [f"{D2} 12:00:00"] * 2),
+    ("SELECT $1::date || ''", [D2]),
+    ("SELECT $1 || '', $1 || ''", [f"{D2} 12:00:00"] * 2),
+])
+def test_a_parameter_is_one_value(shared, sql, values):
+    """Where it also stands without the cast, that does not lose anything of it there."""
+    with shared.client() as client:
+        reply = client.ask(wire.parse(sql, types=[TIMESTAMP]), wire.bind([f"{D2} 12:00:00"]), wire.execute()).check()
+        assert reply.texts == [tuple(values)]
+
+
+@pytest.mark.parametrize("sql, value, result", [
+    ("SELECT 1.5 * 1 < $1::numeric", "0.1234567890123456789", "f"), ("SELECT max(1.5, $1::numeric)", "0.1234567890123456789", "1.5"),
+])
+def test_a_text_that_is_cast_to_a_number(shared, sql, value, result):
+    with shared.client() as client:
+        assert client.ask(wire.parse(sql, types=[wire.TEXT]), wire.bind([value]), wire.execute()).check().value == result
 
 
 def test_a_cast_keeps_the_error_of_what_is_none(rows):

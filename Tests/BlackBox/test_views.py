@@ -62,6 +62,24 @@ def test_what_a_driver_reads(client, shared):
         assert (cursor.rowcount, cursor.fetchall()) == (2, [("x",), ("z",)])
 
 
+@pytest.mark.parametrize("others", [
+    ["CREATE TABLE zy (a)"], ["CREATE TABLE zy (a)", "DROP TABLE zy"], ["CREATE TRIGGER vt_update AFTER UPDATE ON vt BEGIN INSERT INTO log VALUES ('u'); END"],
+])
+def test_behind_another_schema(shared, client, others):
+    """Where SQLite prepares a statement again by itself it does not tell of the triggers of that run."""
+    client.query("INSERT INTO vi VALUES (1, 'x'), (2, 'y'), (3, 'z')").check()
+    client.ask(wire.parse("UPDATE vi SET b = 'p'", name="again"), wire.bind(statement="again"), wire.execute()).check()
+    assert client.query("UPDATE vi SET b = 'c'").check().tag == "UPDATE 3"
+    shared.run("DROP TABLE IF EXISTS zy", *others)
+    assert client.query("UPDATE vi SET b = 'c'").check().tag == "UPDATE 3"
+    shared.run("CREATE TABLE IF NOT EXISTS zz (a)", "DROP TABLE zz")
+    assert client.ask(wire.bind(statement="again"), wire.execute()).check().tag == "UPDATE 3"
+    client.query("BEGIN; CREATE TABLE zz (a)").check()
+    assert client.query("UPDATE vi SET b = 'd'").check().tag == "UPDATE 3"
+    client.query("ROLLBACK").check()
+    assert client.query("UPDATE vi SET b = 'd'").check().tag == "UPDATE 3"
+
+
 def test_in_one_group(shared, client):
     """Several clients' statements one after the other on one connection."""
     with shared.client() as other:

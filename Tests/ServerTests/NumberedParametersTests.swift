@@ -25,7 +25,7 @@ import Testing
     @Test func outOfOrder() throws {
         let found = try #require(Self.read("SELECT $3, $4::int8, $1, $4, $2, $5, " + Self.list((6...200).map { "$\($0)" })))
         #expect(found.forSQLite == "SELECT ?3, ?, ?1, ?4, ?2, ?, " + Self.list((6...200).map { _ in "?" }))
-        #expect(found.numbered.types[3] == .int8)
+        #expect(found.numbered.types[3] == .int8 && found.numbered.mixed == [4])
     }
 
     /// Fewer; one that is missing; one without a number, with a name.

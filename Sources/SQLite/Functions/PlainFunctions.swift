@@ -42,6 +42,7 @@ enum PlainFunctions {
         }
         for count in [1, 2] {
             connection.register("current_setting", count, .volatile) { call in
+                if count == 2, call.isNull(1) { return call.answerNull() }
                 if let value = facts()?.setting(call.text(0)) { return call.answer(value) }
                 if count == 2, isTrue(call, 1) { return call.answerNull() }
                 call.fail("unrecognized configuration parameter \"\(call.quoted(0))\"")

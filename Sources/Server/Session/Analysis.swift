@@ -33,6 +33,14 @@ final class Analysis: Sendable {
     let parameterTypes: [TypeOID]
     /// By PostgreSQL's number: what the statement's program, or else its text, says that it is.
     let inferredTypes: [ParameterType]
+    /// Of `NumberedParameters`, which have one slot each.
+    private let numbersOfSeveralSpellings: Set<Int>
+    /// By number: those that stand in the text with a cast and without one, `$1` and `$1::date`.
+    var parametersOfSeveralSpellings: Set<Int> {
+        var (once, several): (Set<Int>, Set<Int>) = ([], numbersOfSeveralSpellings)
+        for slot in slots where !once.insert(slot.number).inserted { several.insert(slot.number) }
+        return several
+    }
     /// The program was asked.
     let isDeep: Bool
     /// The columns' types were found in the compiled program, so another schema may give others to the same names and declarations.
@@ -61,6 +69,7 @@ final class Analysis: Sendable {
         var columns = Self.columns(of: statement, sql: sql)
         let parameters = try StatementParameters(of: statement, sql, numbered)
         (slots, parameterTypes) = (parameters.slots, parameters.types)
+        numbersOfSeveralSpellings = numbered?.mixed ?? []
         isDeep = depth != nil
         var program: ProgramTypes?
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
@@ -114,6 +123,7 @@ final class Analysis: Sendable {
     init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
         (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
         (schemaVersion, definesSchema, isRead, countsRows) = (0, false, true, false)
+        numbersOfSeveralSpellings = []
         hasComputedTypes = false
         kind = Verb.select.statementKind
         runsBesideSnapshot = true

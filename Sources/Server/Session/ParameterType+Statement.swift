@@ -11,10 +11,14 @@ extension ParameterType {
         guard count > 0 else { return [] }
         var result: [ParameterType] = []
         result.reserveCapacity(count)
+        // Thousands are possible, and few have a cast.
+        let mixed = given.isEmpty || inText.allSatisfy({ $0 == .unspecified }) ? [] : analysis?.parametersOfSeveralSpellings ?? []
         for index in 0..<count {
             let inferred = index < inText.count ? analysis?.inferredTypes[index] ?? .text : .text
             if index < given.count, given[index] != .unspecified, given[index] != .unknown {
-                result.append(explicit(given[index], inferred, inText: index < inText.count ? inText[index] : .unspecified))
+                let cast = index < inText.count ? inText[index] : .unspecified
+                let isCastEverywhere = cast != .unspecified && !mixed.contains(index + 1)
+                result.append(explicit(given[index], inferred, inText: cast, isCastEverywhere: isCastEverywhere))
             } else if index < inText.count, inText[index] != .unspecified {
                 result.append(ParameterType(type: inText[index], rule: rule(inText[index], inferred), isGiven: true))
             } else if inferred.isDetermined {
@@ -28,16 +32,23 @@ extension ParameterType {
 
     /// The client's word counts. But what it calls a text where only a number can be right would be compared without
     /// a word and never be equal; PostgreSQL has no such operator. Who writes `$1::text` means it.
-    private static func explicit(_ type: TypeOID, _ inferred: ParameterType, inText: TypeOID) -> ParameterType {
+    ///
+    /// - Parameter isCastEverywhere: wherever it stands. `INSERT … VALUES ($1, $1::date)` means both the value and what the cast makes of it, and
+    ///   it is one value here: as it came.
+    private static func explicit(_ type: TypeOID, _ inferred: ParameterType, inText: TypeOID, isCastEverywhere: Bool) -> ParameterType {
         let isText = type.isCharacters
         if isText, inText.isCharacters { return ParameterType(type: type, rule: .typed, isGiven: true) }
-        if isText, inText != .unspecified {
-            let rule = rule(inText, inferred)
-            return ParameterType(type: type, rule: rule == .calculated || rule == .mismatched ? rule : .textAs(inText), isGiven: true)
+        let cast = isCastEverywhere ? inText : .unspecified
+        if isText, inText == .bool { return ParameterType(type: type, rule: .textAs(.bool), isGiven: true) }
+        if isText, cast != .unspecified {
+            var rule = rule(cast, inferred)
+            if rule == .typed { rule = .textAs(cast) }
+            if case .momentAs(_, let column) = rule { rule = .momentAs(cast: cast, column: column) }
+            return ParameterType(type: type, rule: rule, isGiven: true)
         }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
         if isText, inferred.isForUUID { return ParameterType(type: type, rule: .uuid, isGiven: true) }
-        let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred, cast: inText)
+        let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred, cast: cast)
         return ParameterType(type: type, rule: rule, isGiven: true)
     }
 
@@ -53,9 +64,11 @@ extension ParameterType {
     /// moment, for it converts the date.
     private static func moment(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID) -> TextRule? {
         guard type == .date || type == .timestamp || type == .timestamptz else { return nil }
-        if MomentText.types.contains(cast) { return cast == type ? nil : .momentAs(cast, isCast: true) }
-        let isOfColumn = inferred.rule == .verbatim && MomentText.types.contains(inferred.type) && inferred.type != .time
-        return isOfColumn && inferred.type != type ? .momentAs(inferred.type, isCast: false) : nil
+        let cast = MomentText.types.contains(cast) && cast != type ? cast : .unspecified
+        let value = cast == .unspecified ? type : cast
+        let isOfColumn = inferred.rule == .verbatim && MomentText.types.contains(inferred.type)
+        let column = isOfColumn && inferred.type != value && inferred.type != .time && value != .time ? inferred.type : .unspecified
+        return cast == .unspecified && column == .unspecified ? nil : .momentAs(cast: cast, column: column)
     }
 
     /// Only among texts, and bytes, does a decimal with too many digits for a double become the text that has them all. Where nothing

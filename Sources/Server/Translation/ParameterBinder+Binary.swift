@@ -35,7 +35,7 @@ extension ParameterBinder {
         default:
             let bounds = ConversionBounds(statement, check)
             var text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)", bounds) { wrongFormat(bytes, type, slot) }
-            if case .momentAs(let other, let isCast) = parameter.rule { text = try MomentText.text(text, as: other, isCast: isCast) }
+            if case .momentAs(let cast, let column) = parameter.rule { text = try MomentText.text(text, cast: cast, column: column) }
             try statement.bindText(copying: text, at: slot)
         }
     }
@@ -58,6 +58,8 @@ extension ParameterBinder {
         switch parameter.rule {
         case .number: try bindNumber(bytes, slot, to: statement)
         case .uuid: try bindUUID(bytes, slot, statement)
+        case .momentAs(let cast, let column): try bindMoment(bytes, slot, parameter.type, cast, column, statement)
+        case .json: try bindJSON(bytes, slot, parameter, statement, check)
         case .textAs(let type): try bindText(bytes, slot, type, statement, check)
         case .moment(let own): try bindMoment(bytes, slot, own, isDeclared: parameter.type == own, statement)
         default: try bindValidText(bytes, slot, statement)

@@ -24,11 +24,7 @@ enum ParameterBinder {
         case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)
         case .verbatim: try bindValidText(bytes, slot, statement)
         case .moment(let type): try bindMoment(bytes, slot, type, isDeclared: parameter.type == type, statement)
-        case .momentAs(let other, let isCast):
-            try requireText(bytes, "parameter \(slot.number)")
-            let text = try ValueText.canonical(bytes, parameter.type) { malformed(bytes, parameter.type, slot) }
-            guard let text else { return try bindValidText(bytes, slot, statement) }
-            try statement.bindText(copying: try MomentText.text(text, as: other, isCast: isCast), at: slot)
+        case .momentAs(let cast, let column): try bindMoment(bytes, slot, parameter.type, cast, column, statement)
         case .uuid: try bindUUID(bytes, slot, statement)
         case .json: try bindJSON(bytes, slot, parameter, statement, check)
         case .array: try bindArray(bytes, slot, parameter.type, statement, check)
@@ -103,6 +99,18 @@ enum ParameterBinder {
             return try bindValidText(bytes, slot, statement)
         }
         try statement.bindText(copying: text, at: slot)
+    }
+
+    /// A text with a type, or that the statement casts: see `TextRule.momentAs`.
+    static func bindMoment(
+        _ bytes: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ type: TypeOID, _ cast: TypeOID, _ column: TypeOID, _ statement: Statement
+    ) throws(WireError) {
+        try requireText(bytes, "parameter \(slot.number)")
+        let type = type.isCharacters ? cast : type
+        guard let text = try ValueText.canonical(bytes, type, malformed: { malformed(bytes, type, slot) }) else {
+            return try bindValidText(bytes, slot, statement)
+        }
+        try statement.bindText(copying: try MomentText.text(text, cast: cast, column: column), at: slot)
     }
 
     /// Of 32 digits without a hyphen some are all decimal, or have one `e`: in a column declared as UUID, whose affinity is

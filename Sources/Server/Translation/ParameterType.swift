@@ -9,9 +9,9 @@ struct ParameterType: Equatable, Sendable {
         case verbatim
         /// As it came, for a column declared as a date or time: unless PostgreSQL's drivers alone spell it so.
         case moment(TypeOID)
-        /// What the client says is another kind of moment than the statement's own cast (which then cuts), or than the column it meets:
-        /// there as the same moment, if that is one.
-        case momentAs(TypeOID, isCast: Bool)
+        /// The client says that it is another kind of moment, or a text, than the statement's own cast says, which then cuts; then as the same
+        /// moment of the column it meets, if it is one. Either may be unspecified.
+        case momentAs(cast: TypeOID, column: TypeOID)
         /// As it came, for a column declared as UUID: unless SQLite would take its digits for a number.
         case uuid
         /// JSON by the client's word, for a column declared so: of a number that stands alone its affinity makes one.

@@ -15,6 +15,8 @@ struct NumberedParameters: Sendable {
     let count: Int
     /// By number from 0: the type in the statement's own text, or `.unspecified`.
     let types: [TypeOID]
+    /// By number: those that have it here, and do not there.
+    let mixed: Set<Int>
 
     /// Fewer are no trouble, and a statement that people wrote keeps its text.
     static let least = 128
@@ -29,6 +31,7 @@ struct NumberedParameters: Sendable {
         textForSQLite.reserveCapacity(sql.count)
         var largest = 0
         var types: [TypeOID?] = []
+        var mixed: Set<Int> = []
         var (taken, tokens, distinct) = (0, 0, 0)
         for token in SQLLexer(sql) where token.kind == .parameter {
             guard case .numbered(let number, let range) = ParameterName(token.bytes) else { return nil }
@@ -38,8 +41,9 @@ struct NumberedParameters: Sendable {
                 type = known
             }
             while types.count < number { types.append(nil) }
-            if let other = types[number - 1], other != type, type != .unspecified {
-                guard other == .unspecified else { return nil }
+            if let other = types[number - 1], other != type {
+                guard type == .unspecified || other == .unspecified else { return nil }
+                mixed.insert(number)
             }
             if types[number - 1] == nil { distinct += 1 }
             if types[number - 1] ?? .unspecified == .unspecified { types[number - 1] = type }
@@ -57,6 +61,7 @@ struct NumberedParameters: Sendable {
         self.text = text.withUnsafeBytes { SQLText(copying: $0) }
         self.textForSQLite = textForSQLite
         count = types.count
+        self.mixed = mixed
         self.types = types.map { $0 ?? .unspecified }
     }
 }

@@ -23,6 +23,7 @@ enum OrderedParameters {
             if let name = table[low - 2], name.isIdentifierLike, !name.isReservedWord { return false }
             (low, high) = (low - 1, high + 1)
         }
+        if table[high + 1]?.bindsTighterThanOrder == true { return false }
         if let left = table[low - 1], left.isOrdering || left.matches("and") && table.partner[low - 1] >= 0 { return true }
         guard let right = table[high + 1] else { return false }
         return right.isOrdering || right.matches("not") && table[high + 2]?.matches("between") == true
@@ -31,5 +32,8 @@ enum OrderedParameters {
 
 extension SQLToken {
     /// What asks which of two values comes first.
+    /// What stands before it is an operand of its own: `x > $1 ->> 'a'`.
+    var bindsTighterThanOrder: Bool { isSymbol("->>") || isSymbol("->") || isSymbol("||") || isArithmetic }
+
     var isOrdering: Bool { isSymbol("<") || isSymbol("<=") || isSymbol(">") || isSymbol(">=") || matches("between") }
 }

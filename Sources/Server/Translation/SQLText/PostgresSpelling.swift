@@ -212,7 +212,7 @@ struct PostgresSpelling {
         if isMoment, isBeside(\.isArithmetic, range.upperBound) {
             return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)")
         }
-        if ParameterType.hasOtherOrder(type), isBeside(\.isOrdering, range.upperBound) {
+        if ParameterType.hasOtherOrder(type), isBeside(\.isOrdering, range.upperBound, unlessBefore: \.bindsTighterThanOrder) {
             return refusal = WireError(
                 state: .featureNotSupported, message: "SQLite would order a value of type \(type.sqlName) as a text",
                 hint: ParameterType.hintForOrder(of: type))
@@ -234,10 +234,13 @@ struct PostgresSpelling {
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
 
     /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, stands beside such an operator.
-    private func isBeside(_ isOperator: (SQLToken) -> Bool, _ end: Int) -> Bool {
+    private func isBeside(_ isOperator: (SQLToken) -> Bool, _ end: Int, unlessBefore isOther: (SQLToken) -> Bool = { _ in false }) -> Bool {
         var ahead = lexer.moved(to: end)
         var (left, right) = (last, ahead.next())
-        func isFound() -> Bool { left.map(isOperator) == true || right.map(isOperator) == true }
+        func isFound() -> Bool {
+            if right.map(isOther) == true { return false }
+            return left.map(isOperator) == true || right.map(isOperator) == true
+        }
         for opener in openers.reversed() {
             if isFound() { return true }
             let isAlone = left?.kind == .leftParenthesis || left?.matches("select") == true

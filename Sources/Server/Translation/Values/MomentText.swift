@@ -159,9 +159,15 @@ struct MomentText {
 
     /// What a date or timestamp, written as `text(of:)` does, is as another of PostgreSQL's types.
     ///
-    /// - Parameter isCast: the statement says so; it loses what the other type has no room for. Else it stays what it is rather than be another
-    ///   moment, and keeps its time zone.
-    static func text(_ text: String, as type: TypeOID, isCast: Bool) throws(WireError) -> String {
+    /// - Parameters:
+    ///   - cast: the statement says so; it loses what that has no room for.
+    ///   - column: it meets one of this type. It stays what it is rather than be another moment, and keeps its time zone.
+    static func text(_ text: String, cast: TypeOID, column: TypeOID) throws(WireError) -> String {
+        let value = cast == .unspecified ? text : try Self.text(text, as: cast, isCast: true)
+        return column == .unspecified ? value : try Self.text(value, as: column, isCast: false)
+    }
+
+    private static func text(_ text: String, as type: TypeOID, isCast: Bool) throws(WireError) -> String {
         try text.withBytes { bytes throws(WireError) in
             guard let moment = MomentText(bytes) else { return text }
             if !isCast {
