@@ -71,6 +71,18 @@ def test_announced_as_declared(client):
     assert parameter_types(client, compared) == [25] * 5
 
 
+@pytest.mark.parametrize("declared", ["INTERVAL", "interval second", "POINT", "INT[]", "int8 []", "text[]"])
+@pytest.mark.parametrize("typing", ["stored", "declared"])
+def test_what_sqlite_takes_for_numbers_is_text(client, declared, typing):
+    """By the letters INT in these SQLite knows a column of integers."""
+    client.query(f"DROP TABLE IF EXISTS lettered; CREATE TABLE lettered (v {declared}); SET result_typing = {typing}").check()
+    for sql in ("INSERT INTO lettered VALUES ($1) RETURNING v", "SELECT max(v) FROM lettered WHERE v = $1"):
+        reply = client.ask(wire.parse(sql), wire.describe_statement(), wire.bind(["P1D"]), wire.execute()).check()
+        assert reply.of("t")[0].types == [25] and reply.of("T")[0].columns[0].type == 25
+        assert reply.value == "P1D"
+    assert client.value("SELECT atttypid FROM pg_attribute WHERE attrelid = 'lettered'::regclass AND attname = 'v'") == "25"
+
+
 def test_the_clients_types_count(client):
     reply = client.ask(wire.parse("SELECT id FROM p WHERE n = $1 AND t = $2", types=[wire.INT2, 0]), wire.describe_statement())
     assert reply.of("t")[0].types == [wire.INT2, wire.TEXT]

@@ -13,7 +13,7 @@ struct AttributeType: Equatable {
         func type(_ oid: Int, _ modifier: Int = -1) -> AttributeType { AttributeType(oid: oid, modifier: modifier) }
         if bare == "BOOL" || bare == "BOOLEAN" {
             self = type(16)
-        } else if bare.hasPrefix("INTERVAL") {
+        } else if bare.hasPrefix("INTERVAL") || name.hasSuffix("]") {
             self = type(25)
         } else if bare.hasText("INT"), !bare.hasText("POINT") {
             self = type(20)
