@@ -115,6 +115,30 @@ def test_a_parameter_is_one_value(shared, sql, values):
         assert reply.texts == [tuple(values)]
 
 
+@pytest.mark.parametrize("oid", [TIMESTAMP, wire.TEXT])
+@pytest.mark.parametrize("more", ["", ", " + ", ".join(f"${n}" for n in range(2, 140))])
+@pytest.mark.parametrize("condition", [
+    "$1 IS NULL OR $1::date = '2024-01-02'", "$1::date = '2024-01-02' AND $1 IS NOT NULL", "$1::date = '2024-01-02' AND $1::DATE < '2024-01-02 00'",
+    "$1 NOTNULL AND $1::date = '2024-01-02'",
+])
+def test_asking_for_null_is_no_use_without_the_cast(shared, oid, more, condition):
+    values = [f"{D2} 12:00:00"] + ["1"] * more.count("$")
+    with shared.client() as client:
+        parse = wire.parse(f"SELECT {condition}{more}", types=[oid] + [wire.TEXT] * more.count("$"))
+        assert client.ask(parse, wire.bind(values), wire.execute()).check().rows[0][0] == b"t"
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT j > $1::jsonb FROM moments_json", "SELECT 1 WHERE 'P2D' > $1::interval AND $1 IS NOT NULL",
+    "SELECT 1 WHERE 'P2D' > $1::interval AND $1 = 'x'",
+])
+def test_a_text_that_is_cast_has_its_order(shared, sql):
+    shared.run("DROP TABLE IF EXISTS moments_json", "CREATE TABLE moments_json (j jsonb)")
+    with shared.client() as client:
+        reply = client.ask(wire.parse(sql, types=[wire.TEXT]), wire.bind(['{"k":9}' if "json" in sql else "P1D"]), wire.execute())
+        assert reply.errors[0]["C"] == "0A000"
+
+
 @pytest.mark.parametrize("sql, value, result", [
     ("SELECT 1.5 * 1 < $1::numeric", "0.1234567890123456789", "f"), ("SELECT max(1.5, $1::numeric)", "0.1234567890123456789", "1.5"),
 ])

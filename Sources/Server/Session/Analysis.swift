@@ -33,14 +33,8 @@ final class Analysis: Sendable {
     let parameterTypes: [TypeOID]
     /// By PostgreSQL's number: what the statement's program, or else its text, says that it is.
     let inferredTypes: [ParameterType]
-    /// Of `NumberedParameters`, which have one slot each.
-    private let numbersOfSeveralSpellings: Set<Int>
-    /// By number: those that stand in the text with a cast and without one, `$1` and `$1::date`.
-    var parametersOfSeveralSpellings: Set<Int> {
-        var (once, several): (Set<Int>, Set<Int>) = ([], numbersOfSeveralSpellings)
-        for slot in slots where !once.insert(slot.number).inserted { several.insert(slot.number) }
-        return several
-    }
+    /// By number: those that stand in the text with a cast here and without one there.
+    let partlyCast: Set<Int>
     /// The program was asked.
     let isDeep: Bool
     /// The columns' types were found in the compiled program, so another schema may give others to the same names and declarations.
@@ -69,7 +63,7 @@ final class Analysis: Sendable {
         var columns = Self.columns(of: statement, sql: sql)
         let parameters = try StatementParameters(of: statement, sql, numbered)
         (slots, parameterTypes) = (parameters.slots, parameters.types)
-        numbersOfSeveralSpellings = numbered?.mixed ?? []
+        partlyCast = Self.partlyCast(slots, parameterTypes, query)
         isDeep = depth != nil
         var program: ProgramTypes?
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
@@ -100,6 +94,13 @@ final class Analysis: Sendable {
         keptBytes = Self.bytes(columns, slots.count, parameterTypes.count, textDescription)
     }
 
+    /// Each spelling of a parameter has a slot, but of `NumberedParameters`.
+    private static func partlyCast(_ slots: [ParameterSlot], _ types: [TypeOID], _ query: Query) -> Set<Int> {
+        if let numbered = query.numbered { return numbered.mixed }
+        guard slots.count > types.count, types.contains(where: { $0 != .unspecified }) else { return [] }
+        return UncastParameters.numbers(query.text.bytes).filter { types.indices.contains($0 - 1) && types[$0 - 1] != .unspecified }
+    }
+
     /// To SQLite that writes, whatever it says. One that would set the mode is not prepared: `Authorizer`.
     private static func asksForJournalMode(_ head: StatementHead, _ sql: UnsafeRawBufferPointer) -> Bool {
         guard head.main == .pragma else { return false }
@@ -123,7 +124,7 @@ final class Analysis: Sendable {
     init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
         (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
         (schemaVersion, definesSchema, isRead, countsRows) = (0, false, true, false)
-        numbersOfSeveralSpellings = []
+        partlyCast = []
         hasComputedTypes = false
         kind = Verb.select.statementKind
         runsBesideSnapshot = true

@@ -11,13 +11,11 @@ extension ParameterType {
         guard count > 0 else { return [] }
         var result: [ParameterType] = []
         result.reserveCapacity(count)
-        // Thousands are possible, and few have a cast.
-        let mixed = given.isEmpty || inText.allSatisfy({ $0 == .unspecified }) ? [] : analysis?.parametersOfSeveralSpellings ?? []
         for index in 0..<count {
             let inferred = index < inText.count ? analysis?.inferredTypes[index] ?? .text : .text
             if index < given.count, given[index] != .unspecified, given[index] != .unknown {
                 let cast = index < inText.count ? inText[index] : .unspecified
-                let isCastEverywhere = cast != .unspecified && !mixed.contains(index + 1)
+                let isCastEverywhere = cast != .unspecified && analysis?.partlyCast.contains(index + 1) == false
                 result.append(explicit(given[index], inferred, inText: cast, isCastEverywhere: isCastEverywhere))
             } else if index < inText.count, inText[index] != .unspecified {
                 result.append(ParameterType(type: inText[index], rule: rule(inText[index], inferred), isGiven: true))

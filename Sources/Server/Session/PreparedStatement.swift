@@ -148,9 +148,13 @@ struct ParameterSource {
 
     func parameters(_ analysis: Analysis?, of query: Query) -> [ParameterType] {
         var found = parameters(analysis)
-        guard found.contains(where: { $0.typeOfOtherOrder != nil }) else { return found }
+        let casts = analysis?.parameterTypes ?? []
+        func other(_ index: Int) -> TypeOID? {
+            found[index].typeOfOtherOrder(cast: casts.indices.contains(index) ? casts[index] : .unspecified)
+        }
+        guard found.indices.contains(where: { other($0) != nil }) else { return found }
         for number in OrderedParameters.numbers(query.text.bytes) where number <= found.count {
-            if let type = found[number - 1].typeOfOtherOrder { found[number - 1].rule = .unordered(type) }
+            if let type = other(number - 1) { found[number - 1].rule = .unordered(type) }
         }
         return found
     }

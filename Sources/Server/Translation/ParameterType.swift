@@ -82,10 +82,9 @@ struct ParameterType: Equatable, Sendable {
     }
 
     /// It is said to be of a type whose texts have another order than its values.
-    var typeOfOtherOrder: TypeOID? {
+    func typeOfOtherOrder(cast: TypeOID) -> TypeOID? {
         guard isGiven, takesValues else { return nil }
-        if case .textAs(let cast) = rule { return Self.hasOtherOrder(cast) ? cast : nil }
-        return Self.hasOtherOrder(type) ? type : nil
+        return [cast, type].first(where: Self.hasOtherOrder)
     }
 
     static func hasOtherOrder(_ type: TypeOID) -> Bool { type == .interval || type == .jsonb }

@@ -15,7 +15,7 @@ struct NumberedParameters: Sendable {
     let count: Int
     /// By number from 0: the type in the statement's own text, or `.unspecified`.
     let types: [TypeOID]
-    /// By number: those that have it here, and do not there.
+    /// By number: those that have it here, and there are without it.
     let mixed: Set<Int>
 
     /// Fewer are no trouble, and a statement that people wrote keeps its text.
@@ -61,7 +61,7 @@ struct NumberedParameters: Sendable {
         self.text = text.withUnsafeBytes { SQLText(copying: $0) }
         self.textForSQLite = textForSQLite
         count = types.count
-        self.mixed = mixed
+        self.mixed = mixed.isEmpty ? [] : mixed.intersection(UncastParameters.numbers(sql))
         self.types = types.map { $0 ?? .unspecified }
     }
 }

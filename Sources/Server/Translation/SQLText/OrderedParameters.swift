@@ -32,8 +32,8 @@ enum OrderedParameters {
 
 extension SQLToken {
     /// What asks which of two values comes first.
+    var isOrdering: Bool { isSymbol("<") || isSymbol("<=") || isSymbol(">") || isSymbol(">=") || matches("between") }
+
     /// What stands before it is an operand of its own: `x > $1 ->> 'a'`.
     var bindsTighterThanOrder: Bool { isSymbol("->>") || isSymbol("->") || isSymbol("||") || isArithmetic }
-
-    var isOrdering: Bool { isSymbol("<") || isSymbol("<=") || isSymbol(">") || isSymbol(">=") || matches("between") }
 }
