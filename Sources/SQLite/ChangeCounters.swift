@@ -72,9 +72,6 @@ public final class ChangeCounters {
     /// Whether SQLite's changes() already is the running statement's own: one statement of a trigger has ended. Until
     /// then it is what the statement before left there, of whichever session.
     ///
-    /// (One more, of `total_changes`: within a group's transaction a full-text index keeps its terms until the next savepoint, and that may be
-    /// in the first step of another session's statement, which then counts what the index writes.)
-    ///
     /// SQLite has no way to set it, so three cases remain wrong, all with a trigger. After the trigger's first statement, when that
     /// changed no row and neither did the last statement on the connection: the session's number before. In the trigger's first
     /// statement for the second row on of an outer one that changes several: SQLite sets changes() back when a trigger ends, and
@@ -103,6 +100,9 @@ extension Connection {
     }
 
     /// Call when that statement has ended, well or not; returns the session's new values.
+    ///
+    /// The total may have more: within a group's transaction a full-text index keeps its terms until the next savepoint, and that may be in
+    /// the first step of another session's statement, which then counts what the index writes.
     ///
     /// - Parameter countsRows: the statement was an INSERT, UPDATE or DELETE, the only ones to set changes().
     @inline(__always)

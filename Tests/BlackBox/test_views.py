@@ -80,8 +80,8 @@ def test_behind_another_schema(shared, client, others):
     assert client.query("UPDATE vi SET b = 'd'").check().tag == "UPDATE 3"
 
 
-def test_in_one_group(shared, client):
-    """Several clients' statements one after the other on one connection."""
+def test_of_two_clients(shared, client):
+    """Their statements come one after the other on one connection, and may share commits."""
     with shared.client() as other:
         for number in range(1, 4):
             for each in (client, other):

@@ -84,7 +84,7 @@ struct ParameterType: Equatable, Sendable {
     /// It is said to be of a type whose texts have another order than its values.
     func typeOfOtherOrder(cast: TypeOID) -> TypeOID? {
         guard isGiven, takesValues else { return nil }
-        return [cast, type].first(where: Self.hasOtherOrder)
+        return Self.hasOtherOrder(cast) ? cast : Self.hasOtherOrder(type) ? type : nil
     }
 
     static func hasOtherOrder(_ type: TypeOID) -> Bool { type == .interval || type == .jsonb }
