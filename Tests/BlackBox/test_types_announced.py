@@ -71,7 +71,7 @@ def test_announced_as_declared(client):
     assert parameter_types(client, compared) == [25] * 5
 
 
-@pytest.mark.parametrize("declared", ["INTERVAL", "interval second", "POINT", "INT[]", "int8 []", "text[]"])
+@pytest.mark.parametrize("declared", ["INTERVAL", "interval second", "MY INTERVAL", "POINT", "FLOATING POINT", "INT[]", "int8 []", "text[]"])
 @pytest.mark.parametrize("typing", ["stored", "declared"])
 def test_what_sqlite_takes_for_numbers_is_text(client, declared, typing):
     """By the letters INT in these SQLite knows a column of integers."""

@@ -63,7 +63,7 @@ final class Analysis: Sendable {
         var columns = Self.columns(of: statement, sql: sql)
         let parameters = try StatementParameters(of: statement, sql, numbered)
         (slots, parameterTypes) = (parameters.slots, parameters.types)
-        partlyCast = Self.partlyCast(slots, parameterTypes, query)
+        partlyCast = Self.partlyCast(parameterTypes, query)
         isDeep = depth != nil
         var program: ProgramTypes?
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
@@ -91,13 +91,13 @@ final class Analysis: Sendable {
             out.rowDescription(Self.fields(columns, textEncoder))
             textDescription = Array(out.readable)
         }
-        keptBytes = Self.bytes(columns, slots.count, parameterTypes.count, textDescription)
+        keptBytes =
+            Self.bytes(columns, slots.count, parameterTypes.count, textDescription) + partlyCast.count * MemoryLayout<Int>.stride * 2
     }
 
-    /// Each spelling of a parameter has a slot, but of `NumberedParameters`.
-    private static func partlyCast(_ slots: [ParameterSlot], _ types: [TypeOID], _ query: Query) -> Set<Int> {
+    private static func partlyCast(_ types: [TypeOID], _ query: Query) -> Set<Int> {
         if let numbered = query.numbered { return numbered.mixed }
-        guard slots.count > types.count, types.contains(where: { $0 != .unspecified }) else { return [] }
+        guard types.contains(where: { $0 != .unspecified }) else { return [] }
         return UncastParameters.numbers(query.text.bytes).filter { types.indices.contains($0 - 1) && types[$0 - 1] != .unspecified }
     }
 

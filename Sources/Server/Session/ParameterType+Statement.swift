@@ -32,12 +32,14 @@ extension ParameterType {
     /// a word and never be equal; PostgreSQL has no such operator. Who writes `$1::text` means it.
     ///
     /// - Parameter isCastEverywhere: wherever it stands. `INSERT … VALUES ($1, $1::date)` means both the value and what the cast makes of it, and
-    ///   it is one value here: as it came.
+    ///   it is one value here: as it came, which is no boolean's.
     private static func explicit(_ type: TypeOID, _ inferred: ParameterType, inText: TypeOID, isCastEverywhere: Bool) -> ParameterType {
         let isText = type.isCharacters
         if isText, inText.isCharacters { return ParameterType(type: type, rule: .typed, isGiven: true) }
+        if isText, inText == .bool {
+            return ParameterType(type: type, rule: isCastEverywhere ? .textAs(.bool) : .textAndBool, isGiven: true)
+        }
         let cast = isCastEverywhere ? inText : .unspecified
-        if isText, inText == .bool { return ParameterType(type: type, rule: .textAs(.bool), isGiven: true) }
         if isText, cast != .unspecified {
             var rule = rule(cast, inferred)
             if rule == .typed { rule = .textAs(cast) }
@@ -52,8 +54,8 @@ extension ParameterType {
 
     private static func rule(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID = .unspecified) -> TextRule {
         let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible
-        if isCounted, PostgresSpelling.isMoment(type) { return .calculated }
-        if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched }
+        if isCounted, PostgresSpelling.isMoment(type) { return .calculated(type) }
+        if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched(type) }
         if type == .json || type == .jsonb, inferred.type == .json || inferred.type == .jsonb { return .json }
         return moment(type, inferred, cast: cast) ?? (isNumber(type, inferred) ? .number : .typed)
     }

@@ -34,6 +34,8 @@ final class Portal {
     var savepointDepth = 0
     /// Rows sent for the Execute message being handled.
     var rowsOfExecute = 0
+    /// Rows that were sent or passed over before that, which is where FETCH ABSOLUTE counts from.
+    private(set) var position = 0
     /// What the run has taken and returned before it was paused. Not in `Run`, which is copied for every row that is sent.
     private(set) var pausedNanoseconds = 0
     private(set) var pausedRows = 0
@@ -123,6 +125,7 @@ final class Portal {
         var hasFailed: Bool
         var snapshotLoss: SnapshotLoss?
         var rowsOfExecute: Int
+        var position: Int
         var encoder: RowEncoder
         var kept: KeptRows?
         var analysisOfRun: Analysis?
@@ -134,7 +137,7 @@ final class Portal {
             Progress(
                 isDescribed: isDescribed, announces: announces, keepsAnnouncedTypes: keepsAnnouncedTypes, isClosed: isClosed,
                 isDone: isDone, hasFailed: hasFailed, snapshotLoss: snapshotLoss,
-                rowsOfExecute: rowsOfExecute, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun,
+                rowsOfExecute: rowsOfExecute, position: position, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun,
                 isHeld: isHeld)
         }
         set {
@@ -142,6 +145,7 @@ final class Portal {
             (announces, keepsAnnouncedTypes) = (newValue.announces, newValue.keepsAnnouncedTypes)
             (isDone, hasFailed, snapshotLoss) = (newValue.isDone, newValue.hasFailed, newValue.snapshotLoss)
             rowsOfExecute = newValue.rowsOfExecute
+            position = newValue.position
             kept = newValue.kept
             analysisOfRun = newValue.analysisOfRun
             isHeld = newValue.isHeld
@@ -162,9 +166,18 @@ final class Portal {
         isHeld = false
         hasFailed = false
         rowsOfExecute = 0
+        position = 0
         kept = nil
         analysisOfRun = nil
     }
+
+    /// The message that they were sent for has been answered, and the next one counts its own.
+    @inline(__always)
+    func endRowsOfExecute() {
+        position &+= rowsOfExecute
+        rowsOfExecute = 0
+    }
+    func passOver(rows: Int) { position &+= rows }
 
     func begin(_ run: Run, _ analysis: Analysis) {
         self.run = run

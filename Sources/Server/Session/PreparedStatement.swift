@@ -149,12 +149,16 @@ struct ParameterSource {
     func parameters(_ analysis: Analysis?, of query: Query) -> [ParameterType] {
         var found = parameters(analysis)
         let casts = analysis?.parameterTypes ?? []
-        func other(_ index: Int) -> TypeOID? {
-            found[index].typeOfOtherOrder(cast: casts.indices.contains(index) ? casts[index] : .unspecified)
+        func cast(_ index: Int) -> TypeOID? { casts.indices.contains(index) && casts[index] != .unspecified ? casts[index] : nil }
+        func hasOtherOrder(_ index: Int) -> Bool {
+            found[index].typeOfOtherOrder(cast: nil) != nil || found[index].typeOfOtherOrder(cast: cast(index)) != nil
         }
-        guard found.indices.contains(where: { other($0) != nil }) else { return found }
-        for number in OrderedParameters.numbers(query.text.bytes) where number <= found.count {
-            if let type = other(number - 1) { found[number - 1].rule = .unordered(type) }
+        guard found.indices.contains(where: hasOtherOrder) else { return found }
+        for place in OrderedParameters.places(query.text.bytes) where place.number <= found.count {
+            let index = place.number - 1
+            // Their text has none: see `NumberedParameters`.
+            let castThere = query.numbered == nil ? place.cast : cast(index)
+            if let type = found[index].typeOfOtherOrder(cast: castThere) { found[index].rule = .unordered(type) }
         }
         return found
     }

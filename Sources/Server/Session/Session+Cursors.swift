@@ -55,21 +55,23 @@ extension Session {
     }
 
     func fetch(_ fetch: CursorFetch, _ invocation: Invocation) throws(WireError) -> Wait? {
-        guard case .forward(let count) = fetch.direction, count.map({ $0 >= 0 }) ?? true else {
-            throw WireError(
-                state: .objectNotInPrerequisiteState, message: "cursor can only scan forward",
-                hint: "FETCH FORWARD n, FETCH NEXT and FETCH ALL are available.")
-        }
         let portal = try portal(fetch.name)
         guard portal.isCursor else {
             throw WireError(
                 state: .featureNotSupported, message: "portal \"\(portal.name)\" is not of a query",
                 hint: "FETCH and MOVE have nothing to read from it: run it with Execute.")
         }
-        let maxRows = count.map { Int(clamping: $0) } ?? 0
+        guard let way = fetch.direction.wayForward(from: portal.position) else {
+            throw WireError(
+                state: .objectNotInPrerequisiteState, message: "cursor can only scan forward",
+                hint: "FETCH can give rows that come later: NEXT, FORWARD n, RELATIVE n, ABSOLUTE n and ALL.")
+        }
+        let maxRows = way.count ?? 0
         if let wait = try start(portal) { return wait }
         try completeWrite(of: portal)
-        if fetch.isMove { return try move(portal, maxRows, count) }
+        // Not where it goes on after its client had to take some of it.
+        if way.passedOver > 0, portal.rowsOfExecute == 0, portal.isBegun { try passOver(way.passedOver, of: portal) }
+        if fetch.isMove { return try move(portal, way.count) }
         // A query string asks for texts, and those of a cursor that was DECLAREd BINARY are none.
         portal.changeFormats(invocation.formats ?? [])
         if invocation.describes {
@@ -78,7 +80,7 @@ extension Session {
             try ensureEncoder(of: portal, told: invocation.toldTypes)
             if let told = invocation.toldTypes { try requireTold(told, of: portal) }
         }
-        if count != 0, portal.isBegun {
+        if way.count != 0, portal.isBegun {
             switch try sendRows(of: portal, maxRows: maxRows) {
             case .full: return .output
             case .end: finish(portal)
@@ -86,14 +88,21 @@ extension Session {
             }
         }
         out.commandComplete("FETCH", count: Int64(portal.rowsOfExecute))
-        portal.rowsOfExecute = 0
+        portal.endRowsOfExecute()
         return nil
     }
 
     /// MOVE: rows are passed over, not sent.
-    private func move(_ portal: Portal, _ maxRows: Int, _ count: Int64?) throws(WireError) -> Wait? {
-        let moved = count == 0 ? 0 : try skipRows(of: portal, maxRows: maxRows)
+    private func move(_ portal: Portal, _ count: Int?) throws(WireError) -> Wait? {
+        let moved = count == 0 ? 0 : try passOver(count ?? 0, of: portal)
         out.commandComplete("MOVE", count: Int64(moved))
         return nil
+    }
+
+    @discardableResult
+    private func passOver(_ maxRows: Int, of portal: Portal) throws(WireError) -> Int {
+        let rows = try skipRows(of: portal, maxRows: maxRows)
+        portal.passOver(rows: rows)
+        return rows
     }
 }

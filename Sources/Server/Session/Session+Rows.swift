@@ -25,7 +25,7 @@ extension Session {
             keepErrorBehind(of: portal)
             try completeWrite(of: portal)
             running.times.rows = portal.rowsOfExecute
-            portal.rowsOfExecute = 0
+            portal.endRowsOfExecute()
             out.portalSuspended()
         case .full:
             return .output
@@ -205,6 +205,6 @@ extension Session {
             default: out.commandComplete(head.tag)
             }
         }
-        portal.rowsOfExecute = 0
+        portal.endRowsOfExecute()
     }
 }

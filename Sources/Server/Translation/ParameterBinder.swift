@@ -17,8 +17,9 @@ enum ParameterBinder {
         if format == .binary, parameter.takesValues { return try bindBinary(bytes, slot, parameter, statement, check) }
         switch parameter.rule {
         case .none: throw ParameterType.indeterminate(slot.number)
-        case .calculated: throw ParameterType.calculated(slot.number, parameter.type)
-        case .mismatched: throw ParameterType.mismatched(slot.number, parameter.type)
+        case .calculated(let type): throw ParameterType.calculated(slot.number, type)
+        case .mismatched(let type): throw ParameterType.mismatched(slot.number, type)
+        case .textAndBool: throw ParameterType.textAndBool(slot.number)
         case .unordered(let type): throw ParameterType.unordered(slot.number, type)
         case .typed: try bindText(bytes, slot, parameter.type, statement, check)
         case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)
@@ -134,7 +135,10 @@ enum ParameterBinder {
         let bounds = ConversionBounds(statement, check)
         try bounds.requireLength(bytes.count)
         try requireText(bytes, "parameter \(slot.number)")
-        guard try JSONSyntax.isValid(bytes, bounds) else { throw malformed(bytes, parameter.type, slot) }
+        // What the client calls a text is cast.
+        guard try JSONSyntax.isValid(bytes, bounds) else {
+            throw malformed(bytes, parameter.type.isCharacters ? .json : parameter.type, slot)
+        }
         let number = parameter.rule == .json || parameter.rule == .verbatim ? JSONNumber(bytes) : nil
         switch number {
         case .integer(let value): try statement.bind(value, at: slot)

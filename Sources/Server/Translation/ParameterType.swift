@@ -26,10 +26,14 @@ struct ParameterType: Equatable, Sendable {
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.
         case none
-        /// The client says that it is a date, a time or an interval, and SQLite would calculate with it: an error, unless it is NULL.
-        case calculated
-        /// The client says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: an error, unless it is NULL.
-        case mismatched
+        /// The client or the statement says that it is a date, a time or an interval, and SQLite would calculate with it: an error, unless it
+        /// is NULL.
+        case calculated(TypeOID)
+        /// Either says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: an error, unless it is NULL.
+        case mismatched(TypeOID)
+        /// The client says that it is a text, and the statement that it is a boolean in one place and not in another: an error, unless it is
+        /// NULL.
+        case textAndBool
         /// The client or the statement says that it is an interval or jsonb, and SQLite would order its text: an error, unless it is NULL.
         case unordered(TypeOID)
     }
@@ -68,6 +72,13 @@ struct ParameterType: Equatable, Sendable {
             hint: "unixepoch(x) and julianday(x) are a date's numbers; for dates declare the column DATE or TIMESTAMP, for UUIDs UUID.")
     }
 
+    /// To PostgreSQL the one is 'yes' and the other true. Here a parameter is one value, and a boolean the number 1 or 0.
+    static func textAndBool(_ number: Int) -> WireError {
+        WireError(
+            state: .featureNotSupported, message: "parameter $\(number) is a text in one place and cast to boolean in another",
+            hint: "Use a parameter of its own for each.")
+    }
+
     /// PostgreSQL orders these by what they are. As texts '10' is less than '9', and 'P10D' than 'P2D'.
     static func unordered(_ number: Int, _ type: TypeOID) -> WireError {
         WireError(
@@ -81,10 +92,13 @@ struct ParameterType: Equatable, Sendable {
             : "Compare what JSON holds as a value: j ->> 'key' > 9."
     }
 
-    /// It is said to be of a type whose texts have another order than its values.
-    func typeOfOtherOrder(cast: TypeOID) -> TypeOID? {
+    /// What it is said to be in a place, if the texts of that type have another order than its values.
+    ///
+    /// - Parameter cast: what stands behind it there.
+    func typeOfOtherOrder(cast: TypeOID?) -> TypeOID? {
         guard isGiven, takesValues else { return nil }
-        return Self.hasOtherOrder(cast) ? cast : Self.hasOtherOrder(type) ? type : nil
+        let type = cast ?? type
+        return Self.hasOtherOrder(type) ? type : nil
     }
 
     static func hasOtherOrder(_ type: TypeOID) -> Bool { type == .interval || type == .jsonb }
@@ -93,7 +107,7 @@ struct ParameterType: Equatable, Sendable {
     /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
     var takesValues: Bool {
         switch rule {
-        case .none, .calculated, .mismatched, .unordered: false
+        case .none, .calculated, .mismatched, .textAndBool, .unordered: false
         default: true
         }
     }

@@ -7,6 +7,8 @@ struct StatementParameters {
     private(set) var slots: [ParameterSlot] = []
     /// By PostgreSQL's number: the type in the statement's own text, or `.unspecified`.
     private(set) var types: [TypeOID] = []
+    /// There is a `?`.
+    private var hasPositional = false
 
     /// - Parameter sql: the text `statement` was prepared from.
     /// - Throws: `.undefinedParameter`, `.ambiguousParameter`, `.indeterminateDatatype`, as PostgreSQL does; and for a type's name that
@@ -37,8 +39,10 @@ struct StatementParameters {
     }
 
     /// - Parameter index: SQLite's; those before it are in `slots`.
-    private func parameter(_ name: String, at index: Int) throws(WireError) -> (number: Int, type: TypeOID) {
+    private mutating func parameter(_ name: String, at index: Int) throws(WireError) -> (number: Int, type: TypeOID) {
         switch name.withBytes({ ParameterName(name.isEmpty ? nil : $0) }) {
+        // SQLite gives it the next index, and `?1` is the first `?`.
+        case .numbered where hasPositional && name.utf8.first == UInt8(ascii: "$"): throw Self.positionalBesideNumbered
         case .numbered(let number, nil): return (number, .unspecified)
         case .numbered(let number, let range?):
             let typeName = String(decoding: Array(name.utf8)[range], as: UTF8.self)
@@ -46,10 +50,9 @@ struct StatementParameters {
             return (number, known)
         case .positional:
             guard slots.count == index - 1, slots.last.map({ $0.number == index - 1 }) ?? true else {
-                throw WireError(
-                    state: .undefinedParameter, message: "? cannot be used beside numbered parameters",
-                    hint: "Write $1, $2, ... for all of them.")
+                throw Self.positionalBesideNumbered
             }
+            hasPositional = true
             return (index, .unspecified)
         case .named, .outOfRange, .malformed:
             throw WireError(
@@ -57,6 +60,9 @@ struct StatementParameters {
                 hint: "Parameters are written $1, $2, ... or, with a type, $1::int8.")
         }
     }
+
+    private static let positionalBesideNumbered = WireError(
+        state: .undefinedParameter, message: "? cannot be used beside numbered parameters", hint: "Write $1, $2, ... for all of them.")
 
     /// Every number up to the highest must be there, as in PostgreSQL; and so a single $65535 costs nothing.
     private static func unbrokenCount(_ slots: [ParameterSlot]) throws(WireError) -> Int {

@@ -212,7 +212,7 @@ struct PostgresSpelling {
         if isMoment, isBeside(\.isArithmetic, range.upperBound) {
             return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)")
         }
-        if ParameterType.hasOtherOrder(type), isBeside(\.isOrdering, range.upperBound, unlessBefore: \.bindsTighterThanOrder) {
+        if ParameterType.hasOtherOrder(type), isBeside(\.isOrdering, range.upperBound, unlessBefore: \.takesValueOutOfJSON) {
             return refusal = WireError(
                 state: .featureNotSupported, message: "SQLite would order a value of type \(type.sqlName) as a text",
                 hint: ParameterType.hintForOrder(of: type))

@@ -14,6 +14,23 @@ struct CursorFetch: Sendable, Equatable {
     /// NEXT is `forward(1)`, PRIOR `backward(1)`, FIRST `absolute(1)`, LAST `absolute(-1)`; nil is ALL.
     enum Direction: Sendable, Equatable {
         case forward(Int64?), backward(Int64?), absolute(Int64), relative(Int64)
+
+        /// How many rows it passes over, and how many it takes behind them (nil: all), where the cursor has gone past `position` rows;
+        /// nil where it would go back.
+        func wayForward(from position: Int) -> (passedOver: Int, count: Int?)? {
+            switch self {
+            case .forward(nil): (0, nil)
+            case .forward(let count?) where count >= 0: (0, Int(count))
+            // Backwards by less than nothing is forward: "if (count < 0) { fdirection = FETCH_FORWARD; count = -count; }"
+            // (https://github.com/postgres/postgres/blob/master/src/backend/tcop/pquery.c).
+            case .backward(let count?) where count <= 0: (0, Int(clamping: count.magnitude))
+            case .relative(0): (0, 0)
+            case .relative(let count) where count > 0: (Int(count - 1), 1)
+            case .absolute(0) where position == 0: (0, 0)
+            case .absolute(let row) where row > position: (Int(row) - 1 - position, 1)
+            default: nil
+            }
+        }
     }
 
     var name: String

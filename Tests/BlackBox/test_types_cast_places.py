@@ -1,0 +1,89 @@
+"""A parameter with a cast in one place, and perhaps none in another: each place is right, or the statement is refused."""
+
+import pytest
+
+import wire
+from parameters_fixtures import TIMESTAMP
+
+DATE, INTERVAL, JSONB = 1082, 1186, 3802
+NOON = "2024-01-02 12:00:00"
+
+
+@pytest.fixture
+def ask(shared):
+    with shared.client() as client:
+        client.query("DROP TABLE IF EXISTS places; CREATE TABLE places (id INTEGER, x TEXT, b BOOLEAN, j JSONB, d DATE)").check()
+        client.query("INSERT INTO places VALUES (1, 'yes', true, '{\"+1\":5}', '2024-01-02')").check()
+        yield lambda sql, oid, value: client.ask(wire.parse(sql, types=[oid]), wire.bind([value]), wire.execute())
+
+
+@pytest.mark.parametrize("sql, oid, value, result", [
+    ("SELECT 'x' > $1 AND $1::jsonb = '9'::jsonb", wire.TEXT, "9", "t"),
+    ("SELECT x > $1 FROM places WHERE j <> $1::jsonb", wire.TEXT, "9", "t"),
+    ("SELECT '95' > $1 AND x <> $1::interval FROM places", wire.TEXT, "9", "t"),
+    ("SELECT $1::text < 'b'", JSONB, '"a"', "t"),
+    ("SELECT $1::text < 'b'", INTERVAL, "P1D", "t"),
+])
+def test_a_text_is_ordered_where_it_is_none_of_json(ask, sql, oid, value, result):
+    assert ask(sql, oid, value).check().value == result
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT j > $1::jsonb FROM places", "SELECT 1 WHERE 'P2D' > $1::interval AND $1 IS NOT NULL",
+    "SELECT 1 WHERE 'P2D' > $1::interval AND $1 = 'x'", "SELECT x > $1, j > $1::jsonb FROM places",
+])
+def test_what_is_cast_is_not_ordered_as_a_text(ask, sql):
+    assert ask(sql, wire.TEXT, "P1D" if "interval" in sql else '{"k":9}').state == "0A000"
+
+
+def test_nor_among_very_many(ask, shared):
+    """Whose casts are kept beside the text."""
+    others = ", ".join(f"${number}" for number in range(2, 140))
+    with shared.client() as client:
+        parse = wire.parse(f"SELECT j > $1::jsonb, {others} FROM places", types=[wire.TEXT] * 139)
+        assert client.ask(parse, wire.bind(['{"k":9}'] * 139), wire.execute()).state == "0A000"
+
+
+@pytest.mark.parametrize("condition, found", [
+    ("j -> $1 IS NOT NULL AND id = $1::int8", True), ("j -> $1 IS NULL AND id = $1::int8", False),
+    ("x = $1 IS NULL AND id = $1::int8", False), ("x IS NOT $1 IS NULL AND id = $1::int8", False),
+    ("x BETWEEN 'a' AND $1 IS NULL AND id = $1::int8", False),
+])
+def test_a_test_for_null_of_what_a_parameter_is_part_of(ask, condition, found):
+    """There it counts what the value is: '+1', and not 1."""
+    reply = ask(f"SELECT id FROM places WHERE {condition}", wire.TEXT, "+1").check()
+    assert reply.texts == ([("1",)] if found else [])
+
+
+@pytest.mark.parametrize("sql", [
+    "INSERT INTO places (x, b) VALUES ($1, $1::bool)", "SELECT id FROM places WHERE x = $1 AND b = $1::bool", "SELECT $1 || '', $1::boolean",
+    "SELECT ?1 || '', $1::bool",
+])
+def test_a_text_that_is_a_boolean_elsewhere(ask, sql):
+    """It would be 1 for both, or 'yes'."""
+    reply = ask(sql, wire.TEXT, "yes")
+    assert reply.state == "0A000" and "boolean" in reply.error["M"] and "of its own" in reply.error["H"]
+    assert ask(sql, wire.TEXT, None).errors == []
+    assert ask("SELECT count(*) FROM places WHERE b = $1::bool AND $1 IS NOT NULL", wire.TEXT, "yes").check().value == "1"
+
+
+@pytest.mark.parametrize("sql", ["SELECT $1::date || '', ?1 || ''", "SELECT ?1 || '', $1::date || ''"])
+def test_sqlites_name_for_a_parameter(ask, sql):
+    assert ask(sql, TIMESTAMP, NOON).check().texts == [(NOON, NOON)]
+
+
+@pytest.mark.parametrize("sql", ["SELECT ? || '', $1::date || ''", "SELECT ?, $1", "SELECT ?, ?, $2"])
+def test_no_numbers_beside_question_marks(ask, sql):
+    """To SQLite `$1` is another parameter there."""
+    assert ask(sql, TIMESTAMP, NOON).state == "42P02"
+
+
+@pytest.mark.parametrize("sql, value, state, type", [
+    ("SELECT 1 FROM places WHERE j = $1::jsonb", "{", "22P02", "json"), ("SELECT 1 FROM places WHERE id = $1::date", "2024-01-02", "42804", "date"),
+    ("SELECT id + $1::date FROM places", "2024-01-02", "0A000", "date"),
+])
+def test_errors_name_what_the_statement_says(ask, sql, value, state, type):
+    """Also where the client calls it a text."""
+    for oid in (wire.TEXT, 0):
+        reply = ask(sql, oid, value)
+        assert reply.state == state and f"type {type}" in reply.error["M"], oid
