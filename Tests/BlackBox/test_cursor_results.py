@@ -181,7 +181,7 @@ def test_moving_over_kept_rows(client, four):
     run(client, "BEGIN", "UPDATE t SET v = 'z'", f"DECLARE c CURSOR FOR {IDS}", "DELETE FROM t")
     assert client.query("MOVE 2 IN c").tag == "MOVE 2"
     assert run(client, "FETCH 1 FROM c") == ["3"]
-    assert client.query("FETCH 0 FROM c").tag == "FETCH 0"
+    assert client.query("MOVE 0 FROM c").tag == "MOVE 1"
     assert run(client, "FETCH ALL FROM c") == ["4"]
     client.query("ROLLBACK").check()
 

@@ -115,6 +115,6 @@ def test_cast_to_boolean_is_told(db):
         reply = client.ask(wire.parse("SELECT CAST( $1 AS boolean ), $1"), wire.describe_statement()).check()
         assert reply.of("t")[0].types == [wire.BOOL]
         # What pgjdbc's setString() says of its values.
-        reply = client.extended("SELECT CAST\n($1 AS boolean), $1 || ''", ["true"], types=[wire.VARCHAR])
+        reply = client.extended("SELECT CAST\n($1 AS boolean), $1::bool || ''", ["true"], types=[wire.VARCHAR])
         assert reply.texts == [("1", "1")]
         client.send(wire.terminate())

@@ -61,6 +61,7 @@ BEHIND = {
 }
 
 
+@pytest.mark.optimised("savepoint-ROLLBACK", "release-COMMIT", "copy-ROLLBACK", "nothing-COMMIT")
 @pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK"])
 @pytest.mark.parametrize("behind", BEHIND)
 def test_a_statement_that_is_only_looked_at(faulty, behind, end):

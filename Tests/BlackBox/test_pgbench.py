@@ -54,7 +54,7 @@ def bank(start_daemon, bank_file, tmp_path):
     return start_daemon(shutil.copy(bank_file, tmp_path))
 
 
-def pgbench(daemon, *arguments, clients=8, transactions=100):
+def pgbench(daemon, *arguments, clients=8, transactions=60):
     """Runs it and returns how many transactions there were; a failed one is a failure."""
     command = ["pgbench", "-n", "-h", str(daemon.directory), "-U", "tester", "-c", str(clients), "-j", "2",
                "-t", str(transactions), *arguments, daemon.name]
@@ -90,7 +90,7 @@ def test_simple_update(bank, mode):
 
 @pytest.mark.parametrize("mode", ["simple", "extended", "prepared"])
 def test_select_only(bank, mode):
-    pgbench(bank, "-M", mode, "-b", "select-only", transactions=1000)
+    pgbench(bank, "-M", mode, "-b", "select-only", transactions=400)
 
 
 @pytest.mark.parametrize("mode", ["simple", "extended", "prepared"])

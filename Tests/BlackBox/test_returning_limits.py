@@ -54,7 +54,7 @@ def test_a_full_text_index(db, client, sql):
 
 
 @pytest.mark.parametrize("sql", [WORDS, FILLED])
-@pytest.mark.parametrize("then", ["close", "nothing", "execute", "FETCH 0 FROM p"])
+@pytest.mark.parametrize("then", ["close", "nothing", "execute", "MOVE 0 FROM p"])
 def test_a_full_text_index_in_a_block(db, client, sql, then):
     """SQLite rolled the whole transaction back, and what came behind was committed statement by statement."""
     client.query("BEGIN; INSERT INTO note VALUES (1, 'before')").check()

@@ -6,8 +6,8 @@ import pytest
 import wire
 from daemon import Daemon
 
-# One of the modes is like "full" here.
-pytestmark = pytest.mark.optimised("normal")
+# One of the modes is like "full" here, and half of the other cases are alike.
+pytestmark = pytest.mark.optimised("normal", "pipelined-BEGIN", "full-hangs up", "pipelined-ROLLBACK")
 # In which no progress handler runs. In this order that is seconds; what is tested takes milliseconds.
 STEP = "trim(printf('%.*c', 20000, 'a') || 'b', printf('%.*c', 20000, 'c') || 'a')"
 

@@ -121,8 +121,10 @@ import Testing
         let literal = "{" + Array(repeating: "0e999", count: count).joined(separator: ",") + "}"
         #expect(
             try Array(literal.utf8).withUnsafeBytes { try ArrayCodec.json(ofText: $0, .numericArray, malformed: Self.malformed) } == json)
-        let words = [1, 0, 1700, count, 1].flatMap { value in (0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xFF) } }
-        let binary = words + Array(repeating: [0, 0, 0, 8, 0, 0, 0x03, 0xE8, 0, 0, 0, 0] as [UInt8], count: count).joined()
+        var binary: [UInt8] = []
+        for word in [1, 0, 1700, UInt32(count), 1] { withUnsafeBytes(of: word.bigEndian) { binary += $0 } }
+        let zero: [UInt8] = [0, 0, 0, 8, 0, 0, 0x03, 0xE8, 0, 0, 0, 0]
+        for _ in 0..<count { binary += zero }
         #expect(try binary.withUnsafeBytes { try Self.text($0, .numericArray) } == json)
     }
 

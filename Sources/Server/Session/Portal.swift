@@ -36,6 +36,8 @@ final class Portal {
     var rowsOfExecute = 0
     /// Rows that were sent or passed over before that, which is where FETCH ABSOLUTE counts from.
     private(set) var position = 0
+    /// It was asked for more rows than there are.
+    private(set) var isPastEnd = false
     /// What the run has taken and returned before it was paused. Not in `Run`, which is copied for every row that is sent.
     private(set) var pausedNanoseconds = 0
     private(set) var pausedRows = 0
@@ -126,6 +128,7 @@ final class Portal {
         var snapshotLoss: SnapshotLoss?
         var rowsOfExecute: Int
         var position: Int
+        var isPastEnd: Bool
         var encoder: RowEncoder
         var kept: KeptRows?
         var analysisOfRun: Analysis?
@@ -137,7 +140,8 @@ final class Portal {
             Progress(
                 isDescribed: isDescribed, announces: announces, keepsAnnouncedTypes: keepsAnnouncedTypes, isClosed: isClosed,
                 isDone: isDone, hasFailed: hasFailed, snapshotLoss: snapshotLoss,
-                rowsOfExecute: rowsOfExecute, position: position, encoder: encoder, kept: kept, analysisOfRun: analysisOfRun,
+                rowsOfExecute: rowsOfExecute, position: position, isPastEnd: isPastEnd, encoder: encoder, kept: kept,
+                analysisOfRun: analysisOfRun,
                 isHeld: isHeld)
         }
         set {
@@ -145,7 +149,7 @@ final class Portal {
             (announces, keepsAnnouncedTypes) = (newValue.announces, newValue.keepsAnnouncedTypes)
             (isDone, hasFailed, snapshotLoss) = (newValue.isDone, newValue.hasFailed, newValue.snapshotLoss)
             rowsOfExecute = newValue.rowsOfExecute
-            position = newValue.position
+            (position, isPastEnd) = (newValue.position, newValue.isPastEnd)
             kept = newValue.kept
             analysisOfRun = newValue.analysisOfRun
             isHeld = newValue.isHeld
@@ -167,6 +171,7 @@ final class Portal {
         hasFailed = false
         rowsOfExecute = 0
         position = 0
+        isPastEnd = false
         kept = nil
         analysisOfRun = nil
     }
@@ -178,6 +183,9 @@ final class Portal {
         rowsOfExecute = 0
     }
     func passOver(rows: Int) { position &+= rows }
+    func passEnd() { isPastEnd = true }
+    /// Neither before the first row nor behind the last one.
+    var isOnRow: Bool { position > 0 && !isPastEnd }
 
     func begin(_ run: Run, _ analysis: Analysis) {
         self.run = run

@@ -61,48 +61,65 @@ extension Session {
                 state: .featureNotSupported, message: "portal \"\(portal.name)\" is not of a query",
                 hint: "FETCH and MOVE have nothing to read from it: run it with Execute.")
         }
-        guard let way = fetch.direction.wayForward(from: portal.position) else {
+        if let wait = try start(portal) { return wait }
+        switch fetch.direction.way(from: portal.position, isPastEnd: portal.isPastEnd) {
+        case .forward(let passedOver, let count): return try self.fetch(from: portal, passedOver, count, isMove: fetch.isMove, invocation)
+        case .again where !portal.isOnRow: return try self.fetch(from: portal, 0, 0, isMove: fetch.isMove, invocation)
+        case .again where fetch.isMove: out.commandComplete("MOVE", count: 1)
+        case .again, .back:
             throw WireError(
                 state: .objectNotInPrerequisiteState, message: "cursor can only scan forward",
-                hint: "FETCH can give rows that come later: NEXT, FORWARD n, RELATIVE n, ABSOLUTE n and ALL.")
+                hint: "FETCH gives rows that come later: NEXT, FORWARD n, RELATIVE n, ABSOLUTE n and ALL.")
         }
-        let maxRows = way.count ?? 0
-        if let wait = try start(portal) { return wait }
+        return nil
+    }
+
+    /// - Parameters:
+    ///   - passedOver: so many rows before those that it takes.
+    ///   - count: so many of these; nil: all.
+    private func fetch(
+        from portal: Portal, _ passedOver: Int, _ count: Int?, isMove: Bool, _ invocation: Invocation
+    ) throws(WireError) -> Wait? {
         try completeWrite(of: portal)
         // Not where it goes on after its client had to take some of it.
-        if way.passedOver > 0, portal.rowsOfExecute == 0, portal.isBegun { try passOver(way.passedOver, of: portal) }
-        if fetch.isMove { return try move(portal, way.count) }
-        // A query string asks for texts, and those of a cursor that was DECLAREd BINARY are none.
-        portal.changeFormats(invocation.formats ?? [])
-        if invocation.describes {
-            describeColumns(of: portal, again: portal.rowsOfExecute == 0)
-        } else {
-            try ensureEncoder(of: portal, told: invocation.toldTypes)
-            if let told = invocation.toldTypes { try requireTold(told, of: portal) }
+        if passedOver > 0, portal.rowsOfExecute == 0, portal.isBegun { try passOver(passedOver, of: portal) }
+        if isMove {
+            let rows = count == 0 ? 0 : try passOver(count ?? 0, of: portal)
+            out.commandComplete("MOVE", count: Int64(rows))
+            return nil
         }
-        if way.count != 0, portal.isBegun {
-            switch try sendRows(of: portal, maxRows: maxRows) {
+        do { try tellColumns(of: portal, invocation) } catch {
+            // It has moved, and the same FETCH would go on from there.
+            if passedOver > 0 { portal.fail() }
+            throw error
+        }
+        if count != 0, portal.isBegun {
+            switch try sendRows(of: portal, maxRows: count ?? 0) {
             case .full: return .output
             case .end: finish(portal)
             case .limit: keepErrorBehind(of: portal)
             }
         }
         out.commandComplete("FETCH", count: Int64(portal.rowsOfExecute))
+        if portal.rowsOfExecute < count ?? .max { portal.passEnd() }
         portal.endRowsOfExecute()
         return nil
     }
 
-    /// MOVE: rows are passed over, not sent.
-    private func move(_ portal: Portal, _ count: Int?) throws(WireError) -> Wait? {
-        let moved = count == 0 ? 0 : try passOver(count ?? 0, of: portal)
-        out.commandComplete("MOVE", count: Int64(moved))
-        return nil
+    private func tellColumns(of portal: Portal, _ invocation: Invocation) throws(WireError) {
+        // A query string asks for texts, and those of a cursor that was DECLAREd BINARY are none.
+        portal.changeFormats(invocation.formats ?? [])
+        if invocation.describes { return describeColumns(of: portal, again: portal.rowsOfExecute == 0) }
+        try ensureEncoder(of: portal, told: invocation.toldTypes)
+        if let told = invocation.toldTypes { try requireTold(told, of: portal) }
     }
 
+    /// - Parameter maxRows: 0: all.
     @discardableResult
     private func passOver(_ maxRows: Int, of portal: Portal) throws(WireError) -> Int {
         let rows = try skipRows(of: portal, maxRows: maxRows)
         portal.passOver(rows: rows)
+        if maxRows == 0 || rows < maxRows { portal.passEnd() }
         return rows
     }
 }

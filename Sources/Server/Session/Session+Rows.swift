@@ -205,6 +205,7 @@ extension Session {
             default: out.commandComplete(head.tag)
             }
         }
+        portal.passEnd()
         portal.endRowsOfExecute()
     }
 }

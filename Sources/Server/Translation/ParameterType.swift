@@ -97,8 +97,10 @@ struct ParameterType: Equatable, Sendable {
     /// - Parameter cast: what stands behind it there.
     func typeOfOtherOrder(cast: TypeOID?) -> TypeOID? {
         guard isGiven, takesValues else { return nil }
-        let type = cast ?? type
-        return Self.hasOtherOrder(type) ? type : nil
+        // Nothing makes PostgreSQL's text of it.
+        let isText = cast?.isCharacters == true && !type.isCharacters
+        let there = isText ? type : cast ?? type
+        return Self.hasOtherOrder(there) ? there : nil
     }
 
     static func hasOtherOrder(_ type: TypeOID) -> Bool { type == .interval || type == .jsonb }

@@ -1,3 +1,4 @@
+import Glibc
 import PostgresWire
 import SQLite
 
@@ -7,8 +8,6 @@ struct StatementParameters {
     private(set) var slots: [ParameterSlot] = []
     /// By PostgreSQL's number: the type in the statement's own text, or `.unspecified`.
     private(set) var types: [TypeOID] = []
-    /// There is a `?`.
-    private var hasPositional = false
 
     /// - Parameter sql: the text `statement` was prepared from.
     /// - Throws: `.undefinedParameter`, `.ambiguousParameter`, `.indeterminateDatatype`, as PostgreSQL does; and for a type's name that
@@ -34,15 +33,14 @@ struct StatementParameters {
             }
             slots.append(ParameterSlot(index: index, number: number))
         }
+        if slots.contains(where: { $0.index != $0.number }), isMisnumbered(sql) { throw Self.positionalBesideNumbered }
         let count = try Self.unbrokenCount(slots)
         types = (1...count).map { given[$0] ?? .unspecified }
     }
 
     /// - Parameter index: SQLite's; those before it are in `slots`.
-    private mutating func parameter(_ name: String, at index: Int) throws(WireError) -> (number: Int, type: TypeOID) {
+    private func parameter(_ name: String, at index: Int) throws(WireError) -> (number: Int, type: TypeOID) {
         switch name.withBytes({ ParameterName(name.isEmpty ? nil : $0) }) {
-        // SQLite gives it the next index, and `?1` is the first `?`.
-        case .numbered where hasPositional && name.utf8.first == UInt8(ascii: "$"): throw Self.positionalBesideNumbered
         case .numbered(let number, nil): return (number, .unspecified)
         case .numbered(let number, let range?):
             let typeName = String(decoding: Array(name.utf8)[range], as: UTF8.self)
@@ -52,12 +50,21 @@ struct StatementParameters {
             guard slots.count == index - 1, slots.last.map({ $0.number == index - 1 }) ?? true else {
                 throw Self.positionalBesideNumbered
             }
-            hasPositional = true
             return (index, .unspecified)
         case .named, .outOfRange, .malformed:
             throw WireError(
                 state: .undefinedParameter, message: "there is no parameter \(name)",
                 hint: "Parameters are written $1, $2, ... or, with a type, $1::int8.")
+        }
+    }
+
+    /// To SQLite `?1` is what it came upon first, as `$2` may be; and `$1` has a number of its own behind `?`.
+    private func isMisnumbered(_ sql: UnsafeRawBufferPointer) -> Bool {
+        guard let base = sql.baseAddress, memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil else { return false }
+        return SQLLexer(sql).contains { token in
+            guard token.kind == .parameter, token.bytes.first == UInt8(ascii: "?") else { return false }
+            guard case .numbered(let number, _) = ParameterName(token.bytes) else { return true }
+            return slots.indices.contains(number - 1) && slots[number - 1].number != number
         }
     }
 

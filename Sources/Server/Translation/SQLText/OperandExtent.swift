@@ -45,7 +45,8 @@ struct OperandExtent {
         token.isArithmetic || token.isSymbol("~") || token.isSymbol("||") || token.isSymbol("->") || token.isSymbol("->>")
     }
 
-    private func primaryStart(_ last: Int, windows: Int = 0) -> Int? {
+    /// The primary expression, with what belongs to it, whose last token is at `last`.
+    func primaryStart(_ last: Int, windows: Int = 0) -> Int? {
         // A call has one FILTER and one OVER at most.
         guard windows < 3, let token = table[last], table.endsOperand(last) else { return nil }
         var start = last
@@ -62,7 +63,8 @@ struct OperandExtent {
         return primaryStart(start - 2, windows: windows + 1)
     }
 
-    private func primaryEnd(_ first: Int) -> Int? {
+    /// Behind the primary expression whose first token is at `first`.
+    func primaryEnd(_ first: Int) -> Int? {
         guard let token = table[first] else { return nil }
         if token.kind == .leftParenthesis { return table.otherParenthesis(first).map { $0 + 1 } }
         guard token.isLiteral || token.kind == .parameter || token.isIdentifierLike else { return nil }
@@ -77,7 +79,7 @@ struct OperandExtent {
     }
 
     /// What may stand right before an operand without being part of its expression.
-    private func begins(after index: Int) -> Bool {
+    func begins(after index: Int) -> Bool {
         let token = table.tokens[index]
         switch token.kind {
         case .leftParenthesis, .comma, .semicolon: return true

@@ -20,40 +20,66 @@ enum OrderedParameters {
                 default: (highest + 1, nil)
                 }
             highest = max(highest, number)
-            guard isOrdered(parameter.index, table) else { continue }
+            guard table.isOrdered(parameter.index...parameter.index) else { continue }
             let cast = type.flatMap { TypeOID(sqlName: String(decoding: bytes[$0], as: UTF8.self)) }
             result.append(Place(number: number, cast: cast))
         }
         return result
     }
 
-    private static func isOrdered(_ index: Int, _ table: TokenTable) -> Bool {
-        guard let place = table.withParentheses(index) else { return false }
-        let (low, high) = (place.lowerBound, place.upperBound)
-        if table[high + 1]?.takesValueOutOfJSON == true { return false }
-        if let left = table[low - 1], left.isOrdering || left.matches("and") && table.partner[low - 1] >= 0 { return true }
-        guard let right = table[high + 1] else { return false }
-        return right.isOrdering || right.matches("not") && table[high + 2]?.matches("between") == true
-    }
 }
 
 extension TokenTable {
-    /// Where a parameter stands, with the parentheses that hold nothing else; nil: they are a call's, which gives another value.
-    func withParentheses(_ index: Int) -> ClosedRange<Int>? {
-        var (low, high) = (index, index)
-        while self[low - 1]?.kind == .leftParenthesis, otherParenthesis(low - 1) == high + 1 {
-            if let name = self[low - 2], name.isIdentifierLike, !name.isReservedWord { return nil }
-            (low, high) = (low - 1, high + 1)
+    /// So many operators in a row, and values of a row, are read: whoever sends thousands would have all of them read for each.
+    private static let mostOfChain = 64
+
+    /// Whether `<` and the like ask of a value, or of what `->`, `||` and `-` make of it, which is jsonb again if it is, where it comes among
+    /// others. `->>` takes a text or a number out.
+    func isOrdered(_ operand: ClosedRange<Int>) -> Bool {
+        let extent = OperandExtent(table: self)
+        var (low, high) = (operand.lowerBound, operand.upperBound)
+        for _ in 0..<Self.mostOfChain {
+            if let next = self[high + 1], next.isSymbol("->") || next.isSymbol("||") || next.isSymbol("-") {
+                guard let end = extent.primaryEnd(high + 2) else { return false }
+                high = end - 1
+            } else if self[high + 1]?.isSymbol("->>") == true {
+                return false
+            } else if let before = self[low - 1], before.isSymbol("||"), let start = extent.primaryStart(low - 2) {
+                low = start
+            } else if isBesideOrdering(low...high) {
+                return true
+            } else {
+                guard let opener = opener(around: low...high), !isCall(opener), let close = otherParenthesis(opener) else { return false }
+                (low, high) = (opener, close)
+            }
         }
-        return low...high
+        return false
+    }
+
+    private func isBesideOrdering(_ operand: ClosedRange<Int>) -> Bool {
+        let (before, after) = (operand.lowerBound - 1, operand.upperBound + 1)
+        if let left = self[before], left.isOrdering || left.matches("and") && partner[before] >= 0 { return true }
+        guard let right = self[after] else { return false }
+        return right.isOrdering || right.matches("not") && self[after + 1]?.matches("between") == true
+    }
+
+    /// The parenthesis in which the operand stands by itself, as one of a row's values, or as all that is selected.
+    private func opener(around operand: ClosedRange<Int>) -> Int? {
+        guard let after = self[operand.upperBound + 1], after.kind == .rightParenthesis || after.kind == .comma else { return nil }
+        var index = operand.lowerBound - 1
+        guard let before = self[index] else { return nil }
+        if before.matches("select"), after.kind == .rightParenthesis, self[index - 1]?.kind == .leftParenthesis { return index - 1 }
+        guard before.kind == .leftParenthesis || before.kind == .comma else { return nil }
+        for _ in 0..<Self.mostOfChain {
+            guard let token = self[index] else { return nil }
+            if token.kind == .leftParenthesis { return index }
+            index = token.kind == .rightParenthesis ? (otherParenthesis(index) ?? index) - 1 : index - 1
+        }
+        return nil
     }
 }
 
 extension SQLToken {
     /// What asks which of two values comes first.
     var isOrdering: Bool { isSymbol("<") || isSymbol("<=") || isSymbol(">") || isSymbol(">=") || matches("between") }
-
-    /// What stands before it is an operand of its own, and the result a text or a number: `x > $1 ->> 'a'`. Those of `->`, `||` and `-`
-    /// are jsonb again.
-    var takesValueOutOfJSON: Bool { isSymbol("->>") }
 }

@@ -33,6 +33,8 @@ struct PostgresSpelling {
     var hasFromAhead: Bool?
     /// Where in the result dates, times and intervals stand that had a type.
     private var moments: [Int] = []
+    /// And intervals and jsonb, whose texts have another order than their values.
+    private var unordered: [(start: Int, type: TypeOID)] = []
     /// PostgreSQL would take it, and SQLite would make something else of it.
     var refusal: WireError?
     /// How many calls of unnest() it is an argument of.
@@ -59,12 +61,30 @@ struct PostgresSpelling {
         if !spelling.moments.isEmpty, spelling.meetsNumber() {
             throw NumericCoercion.refusal(ofArithmeticWith: "a date, a time or an interval")
         }
+        if let type = spelling.typeThatIsOrdered() {
+            throw WireError(
+                state: .featureNotSupported, message: "SQLite would order a value of type \(type.sqlName) as a text",
+                hint: ParameterType.hintForOrder(of: type))
+        }
         return spelling.result
     }
 
     /// Whether one of the moments is compared with what is calculated: as a parameter it would be refused, too.
     private func meetsNumber() -> Bool {
         result.withUnsafeBytes { NumericContext.contexts(of: moments, in: $0).contains { $0 == .number || $0 == .truth } }
+    }
+
+    /// As a parameter it would be refused, too.
+    private func typeThatIsOrdered() -> TypeOID? {
+        guard !unordered.isEmpty else { return nil }
+        return result.withUnsafeBytes { text in
+            let table = TokenTable(text)
+            var index = 0
+            return unordered.first { literal in
+                while let token = table[index], token.start < literal.start { index += 1 }
+                return table.isOrdered(index...index)
+            }?.type
+        }
     }
 
     init(sql: UnsafeRawBufferPointer, lexer: SQLLexer) { (self.sql, self.lexer) = (sql, lexer) }
@@ -212,15 +232,11 @@ struct PostgresSpelling {
         if isMoment, isBeside(\.isArithmetic, range.upperBound) {
             return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)")
         }
-        if ParameterType.hasOtherOrder(type), isBeside(\.isOrdering, range.upperBound, unlessBefore: \.takesValueOutOfJSON) {
-            return refusal = WireError(
-                state: .featureNotSupported, message: "SQLite would order a value of type \(type.sqlName) as a text",
-                hint: ParameterType.hintForOrder(of: type))
-        }
         // What the type's input function refuses stays as it is, and SQLite refuses it.
         guard let literal = Self.literal(content, type) else { return refuseNaN(content, type) }
         take(upTo: range.lowerBound, before: literal.utf8)
         if isMoment { moments.append(result.count) }
+        if ParameterType.hasOtherOrder(type) { unordered.append((result.count, type)) }
         replace(range, by: literal.utf8)
     }
 
@@ -234,13 +250,10 @@ struct PostgresSpelling {
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
 
     /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, stands beside such an operator.
-    private func isBeside(_ isOperator: (SQLToken) -> Bool, _ end: Int, unlessBefore isOther: (SQLToken) -> Bool = { _ in false }) -> Bool {
+    private func isBeside(_ isOperator: (SQLToken) -> Bool, _ end: Int) -> Bool {
         var ahead = lexer.moved(to: end)
         var (left, right) = (last, ahead.next())
-        func isFound() -> Bool {
-            if right.map(isOther) == true { return false }
-            return left.map(isOperator) == true || right.map(isOperator) == true
-        }
+        func isFound() -> Bool { left.map(isOperator) == true || right.map(isOperator) == true }
         for opener in openers.reversed() {
             if isFound() { return true }
             let isAlone = left?.kind == .leftParenthesis || left?.matches("select") == true

@@ -15,20 +15,32 @@ struct CursorFetch: Sendable, Equatable {
     enum Direction: Sendable, Equatable {
         case forward(Int64?), backward(Int64?), absolute(Int64), relative(Int64)
 
-        /// How many rows it passes over, and how many it takes behind them (nil: all), where the cursor has gone past `position` rows;
-        /// nil where it would go back.
-        func wayForward(from position: Int) -> (passedOver: Int, count: Int?)? {
+        /// What it comes to from where a cursor is.
+        enum Way: Equatable {
+            /// Past so many rows, and then so many are taken; nil: all.
+            case forward(passedOver: Int, count: Int?)
+            /// The row that the cursor is on, once more.
+            case again
+            /// Rows that it has passed.
+            case back
+        }
+
+        /// - Parameters:
+        ///   - position: so many rows the cursor has given or passed over.
+        ///   - isPastEnd: it has looked for one more than there are, so that it is on none.
+        func way(from position: Int, isPastEnd: Bool) -> Way {
             switch self {
-            case .forward(nil): (0, nil)
-            case .forward(let count?) where count >= 0: (0, Int(count))
+            case .forward(nil): .forward(passedOver: 0, count: nil)
+            case .forward(0), .backward(0), .relative(0): .again
+            case .forward(let count?) where count > 0: .forward(passedOver: 0, count: Int(count))
             // Backwards by less than nothing is forward: "if (count < 0) { fdirection = FETCH_FORWARD; count = -count; }"
             // (https://github.com/postgres/postgres/blob/master/src/backend/tcop/pquery.c).
-            case .backward(let count?) where count <= 0: (0, Int(clamping: count.magnitude))
-            case .relative(0): (0, 0)
-            case .relative(let count) where count > 0: (Int(count - 1), 1)
-            case .absolute(0) where position == 0: (0, 0)
-            case .absolute(let row) where row > position: (Int(row) - 1 - position, 1)
-            default: nil
+            case .backward(let count?) where count < 0: .forward(passedOver: 0, count: Int(clamping: count.magnitude))
+            case .relative(let count) where count > 0: .forward(passedOver: Int(count - 1), count: 1)
+            case .absolute(0) where position == 0 && !isPastEnd: .forward(passedOver: 0, count: 0)
+            // Behind the last row stands nothing, which counts: "if (portal->atEnd) pos++" (ibid.).
+            case .absolute(let row) where row > position + (isPastEnd ? 1 : 0): .forward(passedOver: Int(row) - 1 - position, count: 1)
+            default: .back
             }
         }
     }
