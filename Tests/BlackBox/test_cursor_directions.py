@@ -112,6 +112,11 @@ def test_rows_of_execute_count(client, eight):
     assert client.ask(wire.execute("c", rows=2)).check().texts == [("5",), ("6",)]
     assert go(client, ["FETCH ABSOLUTE 7"]) == (["7"], "FETCH 1")
     client.query("ROLLBACK").check()
+    for rows, end in [(8, "MOVE 0"), (9, BACK), (0, BACK)]:
+        client.query("BEGIN").check()
+        client.ask(wire.parse(IDS), wire.bind(portal="c"), wire.execute("c", rows=rows)).check()
+        assert go(client, ["MOVE ABSOLUTE 9"]) == ([], end)
+        client.query("ROLLBACK").check()
 
 
 def test_a_cursor_that_outlives_its_transaction_counts_on(client, eight):

@@ -71,7 +71,7 @@ def test_announced_as_declared(client):
     assert parameter_types(client, compared) == [25] * 5
 
 
-@pytest.mark.parametrize("declared", ["INTERVAL", "interval second", "MY INTERVAL", "POINT", "FLOATING POINT", "INT[]", "int8 []", "text[]"])
+@pytest.mark.parametrize("declared", ["INTERVAL", "interval second", "MY INTERVAL", "POINT", "INT[]", "int8 []", "text[]"])
 @pytest.mark.parametrize("typing", ["stored", "declared"])
 def test_what_sqlite_takes_for_numbers_is_text(client, declared, typing):
     """By the letters INT in these SQLite knows a column of integers."""
@@ -81,6 +81,15 @@ def test_what_sqlite_takes_for_numbers_is_text(client, declared, typing):
         assert reply.of("t")[0].types == [25] and reply.of("T")[0].columns[0].type == 25
         assert reply.value == "P1D"
     assert client.value("SELECT atttypid FROM pg_attribute WHERE attrelid = 'lettered'::regclass AND attname = 'v'") == "25"
+
+
+def test_a_number_by_its_other_name(client):
+    """To SQLite these are integers, which keeps others as they are."""
+    client.query("DROP TABLE IF EXISTS lettered; CREATE TABLE lettered (v FLOATING POINT)").check()
+    reply = client.ask(wire.parse("INSERT INTO lettered VALUES ($1) RETURNING v"), wire.describe_statement(), wire.bind(["1.5"]), wire.execute()).check()
+    assert reply.of("t")[0].types == [1700] and reply.of("T")[0].columns[0].type == 701 and reply.value == "1.5"
+    assert client.query("INSERT INTO lettered VALUES (2) RETURNING v").check().value == "2"
+    assert client.value("SELECT atttypid FROM pg_attribute WHERE attrelid = 'lettered'::regclass AND attname = 'v'") == "701"
 
 
 def test_the_clients_types_count(client):

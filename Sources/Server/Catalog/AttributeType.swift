@@ -13,9 +13,9 @@ struct AttributeType: Equatable {
         func type(_ oid: Int, _ modifier: Int = -1) -> AttributeType { AttributeType(oid: oid, modifier: modifier) }
         if bare == "BOOL" || bare == "BOOLEAN" {
             self = type(16)
-        } else if name.hasText("INTERVAL") || name.hasText("POINT") || name.hasSuffix("]") {
+        } else if name.hasText("INTERVAL") || name.hasSuffix("]") || name.hasText("POINT") && !name.hasText("FLOA") {
             self = type(25)
-        } else if bare.hasText("INT") {
+        } else if bare.hasText("INT"), !bare.hasText("POINT") {
             self = type(20)
         } else if bare.hasText("CHAR") {
             self = numbers.count == 1 && Self.lengths.contains(numbers[0]) ? type(1043, numbers[0] + 4) : type(1043)

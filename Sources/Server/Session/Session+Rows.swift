@@ -16,7 +16,7 @@ extension Session {
         }
         guard portal.isBegun else {
             try requireRows(of: portal)
-            complete(portal, changes: 0)
+            complete(portal, changes: 0, isPastEnd: true)
             return nil
         }
         defer { if portal.announces { portal.announceAgain() } }
@@ -32,7 +32,7 @@ extension Session {
         case .end:
             let kept = portal.kept
             finish(portal)
-            complete(portal, changes: kept?.changes ?? state.counters.rows)
+            complete(portal, changes: kept?.changes ?? state.counters.rows, isPastEnd: maxRows == 0 || portal.rowsOfExecute < maxRows)
         }
         return nil
     }
@@ -187,7 +187,7 @@ extension Session {
 
     /// "INSERT 0 n", "UPDATE n", "SELECT n": the tags are exact, because drivers read the counts.
     @inline(__always)
-    private func complete(_ portal: Portal, changes: Int64) {
+    private func complete(_ portal: Portal, changes: Int64, isPastEnd: Bool) {
         marks.commit = out.end
         noteLeftoversOfEnd()
         let head = portal.query.head
@@ -205,7 +205,7 @@ extension Session {
             default: out.commandComplete(head.tag)
             }
         }
-        portal.passEnd()
+        if isPastEnd { portal.passEnd() }
         portal.endRowsOfExecute()
     }
 }

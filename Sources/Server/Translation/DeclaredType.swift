@@ -23,7 +23,8 @@ struct DeclaredType: Equatable, Sendable {
     private static func own(_ name: String) -> TypeOID? {
         if name == "BOOL" || name == "BOOLEAN" { return .bool }
         // SQLite finds an INT in these, but who declares them stores text.
-        if name.hasText("INTERVAL") || name.hasText("POINT") || name.hasSuffix("]") { return .text }
+        if name.hasText("INTERVAL") || name.hasSuffix("]") { return .text }
+        if name.hasText("POINT") { return name.hasText("FLOA") ? .float8 : .text }
         if name.hasText("INT") { return .int8 }
         if name.hasText("CHAR") || name.hasText("CLOB") || name.hasText("TEXT") { return .text }
         if name.hasText("BLOB") || name == "BYTEA" { return .bytea }

@@ -78,11 +78,12 @@ struct PostgresSpelling {
     private func typeThatIsOrdered() -> TypeOID? {
         guard !unordered.isEmpty else { return nil }
         return result.withUnsafeBytes { text in
-            let table = TokenTable(text)
+            var operands = OrderedOperands(TokenTable(text))
+            guard operands.mayBeSome else { return nil }
             var index = 0
             return unordered.first { literal in
-                while let token = table[index], token.start < literal.start { index += 1 }
-                return table.isOrdered(index...index)
+                while let token = operands.table[index], token.start < literal.start { index += 1 }
+                return operands.contains(index)
             }?.type
         }
     }

@@ -119,7 +119,7 @@ extension SQLToken {
             || matches("filter") || matches("distinct") || matches("as") || matches("end")
     }
 
-    private var isClauseWord: Bool {
+    var isClauseWord: Bool {
         matches("select") || matches("from") || matches("where") || matches("on") || matches("having")
             || matches("group") || matches("order") || matches("by") || matches("limit") || matches("set")
             || matches("values") || matches("returning") || matches("union") || matches("intersect")

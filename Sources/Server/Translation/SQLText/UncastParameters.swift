@@ -1,25 +1,36 @@
 /// Which parameters stand somewhere without a cast behind them: `$1`, and not `$1::date`. A test for NULL does not ask what type it is.
-enum UncastParameters {
+struct UncastParameters {
+    private let table: TokenTable
+    /// Which `=` are SET's: looked for once, where one has to be known.
+    private lazy var assignments = table.assignments
+
     static func numbers(_ statement: UnsafeRawBufferPointer) -> Set<Int> {
-        let table = TokenTable(statement)
+        var parameters = UncastParameters(table: TokenTable(statement))
         var result: Set<Int> = []
-        for parameter in table.parameters {
-            guard case .numbered(let number, type: nil) = ParameterName(table.tokens[parameter.index].bytes) else { continue }
-            if !isTestedForNull(parameter.index, table) { result.insert(number) }
+        for parameter in parameters.table.parameters {
+            let bytes = parameters.table.tokens[parameter.index].bytes
+            guard case .numbered(let number, type: nil) = ParameterName(bytes), !result.contains(number) else { continue }
+            if !parameters.isTestedForNull(parameter.index) { result.insert(number) }
         }
         return result
     }
 
+    private init(table: TokenTable) { self.table = table }
+
     /// `$1 IS NULL`, `(CAST($1 AS text)) IS NOT DISTINCT FROM NULL`; not `j -> $1 IS NULL`, which asks that of another value.
-    private static func isTestedForNull(_ index: Int, _ table: TokenTable) -> Bool {
+    private mutating func isTestedForNull(_ index: Int) -> Bool {
         var operand = index...index
         if table[index - 1]?.kind == .leftParenthesis, table[index - 2]?.matches("cast") == true, table[index + 1]?.matches("as") == true,
             let close = table.otherParenthesis(index - 1)
         {
             operand = index - 2...close
         }
-        guard let place = table.withParentheses(operand), begins(place.lowerBound, table) else { return false }
-        func word(_ offset: Int, _ word: StaticString) -> Bool { table[place.upperBound + offset]?.matches(word) == true }
+        guard let place = table.withParentheses(operand) else { return false }
+        return isNullTest(behind: place.upperBound) && begins(place.lowerBound)
+    }
+
+    private func isNullTest(behind last: Int) -> Bool {
+        func word(_ offset: Int, _ word: StaticString) -> Bool { table[last + offset]?.matches(word) == true }
         if word(1, "isnull") || word(1, "notnull") { return true }
         if word(1, "not") { return word(2, "null") }
         guard word(1, "is") else { return false }
@@ -28,9 +39,9 @@ enum UncastParameters {
     }
 
     /// Whether an expression begins there, so that nothing before it binds tighter than IS.
-    private static func begins(_ index: Int, _ table: TokenTable) -> Bool {
+    private mutating func begins(_ index: Int) -> Bool {
         guard let before = table[index - 1] else { return true }
-        if before.isSymbol("=") { return table.isAssignment(index - 1) }
+        if before.isSymbol("=") { return assignments.contains(index - 1) }
         if before.matches("not"), table[index - 2]?.matches("is") == true { return false }
         return OperandExtent(table: table).begins(after: index - 1)
     }
@@ -50,30 +61,31 @@ extension TokenTable {
     /// Whether the parenthesis opens what is given to a function.
     func isCall(_ opener: Int) -> Bool { self[opener - 1].map { $0.isIdentifierLike && !$0.isReservedWord } ?? false }
 
-    /// Whether the `=` is one of SET's: `SET a = $1, (b, c) = (1, 2)`.
-    func isAssignment(_ equals: Int) -> Bool {
-        let last = equals - 1
-        guard let target = self[last] else { return false }
-        let first = target.kind == .rightParenthesis ? otherParenthesis(last) ?? last : last
-        guard let before = self[first - 1], target.kind == .rightParenthesis || target.isIdentifierLike else { return false }
-        return before.matches("set") || before.kind == .comma && isInSet(first - 1)
-    }
-
-    private func isInSet(_ comma: Int) -> Bool {
-        var index = comma
-        while let token = self[index], token.kind != .leftParenthesis {
-            if token.matches("set") { return true }
-            if token.endsAssignments { return false }
-            index = token.kind == .rightParenthesis ? (otherParenthesis(index) ?? index) - 1 : index - 1
+    /// The `=` of SET's list: `SET a = $1, (b, c) = (1, 2)`.
+    var assignments: Set<Int> {
+        var result: Set<Int> = []
+        /// For the statement and each open parenthesis: whether it is in such a list, and at a column that has not been given its value.
+        var levels = [(isInList: false, isAtColumn: false)]
+        for (index, token) in tokens.enumerated() {
+            let last = levels.count - 1
+            switch token.kind {
+            case .leftParenthesis: levels.append((false, false))
+            case .rightParenthesis: if last > 0 { levels.removeLast() }
+            case .comma: levels[last].isAtColumn = levels[last].isInList
+            case .identifier where token.matches("set"): levels[last] = (true, true)
+            case .identifier where levels[last].isInList && endsAssignments(index): levels[last] = (false, false)
+            default:
+                guard levels[last].isAtColumn, token.isSymbol("=") else { continue }
+                result.insert(index)
+                levels[last].isAtColumn = false
+            }
         }
-        return false
+        return result
     }
-}
 
-extension SQLToken {
-    /// What stands between SET's list and a comma that is not of it.
-    fileprivate var endsAssignments: Bool {
-        matches("where") || matches("from") || matches("returning") || matches("select") || matches("on") || matches("having")
-            || matches("by")
+    /// What comes behind such a list; IS DISTINCT FROM is in it.
+    private func endsAssignments(_ index: Int) -> Bool {
+        let word = tokens[index]
+        return word.matches("where") || word.matches("returning") || word.matches("from") && self[index - 1]?.matches("distinct") != true
     }
 }
