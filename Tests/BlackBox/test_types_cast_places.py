@@ -6,6 +6,7 @@ import wire
 from parameters_fixtures import TIMESTAMP
 
 DATE, INTERVAL, JSONB = 1082, 1186, 3802
+ROWS = "(" + ",".join(["(" + ",".join(["'1'::jsonb"] * 31) + ")"] * 31) + ")"
 NOON = "2024-01-02 12:00:00"
 
 
@@ -47,9 +48,30 @@ def test_a_text_is_ordered_where_it_is_none_of_json(ask, sql, oid, value, result
     "SELECT '{\"a\":9}'::jsonb -> 'a' < j -> 'a' AND $1 <> '' FROM places", "SELECT (id, j) <= (1, '9'::jsonb) AND $1 <> '' FROM places",
     "SELECT (SELECT '9'::jsonb) < j AND $1 <> '' FROM places", "SELECT '{\"z\":10}' > j -> 'a' || $1::jsonb FROM places",
     "SELECT $1::jsonb -> -1 < j FROM places", "SELECT " + "j || " * 60 + "$1::jsonb < j FROM places",
+    "SELECT j > $1::jsonb || CASE WHEN id THEN '' END FROM places", "SELECT j < $1::jsonb" + " || j" * 60 + " FROM places",
 ])
 def test_what_is_cast_is_not_ordered_as_a_text(ask, sql):
     assert ask(sql, wire.TEXT, "P1D" if "interval" in sql else '{"k":9}').state == "0A000"
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT 1 FROM places WHERE id IN (" + ",".join(["1"] * 300) + ") AND j > $1::jsonb",
+    "SELECT 1 FROM places WHERE $1 <> '' AND j IN (" + ",".join(["'9'::jsonb"] * 300) + ") AND j < '9'::jsonb",
+    "SELECT 1 FROM places WHERE $1 IN (" + ",".join(["('1'::jsonb)"] * 20_000) + ") OR j < '9'::jsonb",
+    "INSERT INTO places (id, j) VALUES " + ",".join(["(1, '9'::jsonb)"] * 300) + " ON CONFLICT DO UPDATE SET x = $1 WHERE j < '9'::jsonb",
+])
+def test_nor_behind_many_others(ask, sql):
+    assert ask(sql, wire.TEXT, '{"k":9}').state == "0A000"
+
+
+@pytest.mark.parametrize("count", [100, 138])
+@pytest.mark.parametrize("cast, oid", [("", JSONB), ("::jsonb", wire.TEXT)])
+def test_nor_among_many_parameters(ask, shared, count, cast, oid):
+    """From 128 on their casts are kept beside the text."""
+    names = ", ".join(f"${number}" for number in range(1, count + 1))
+    with shared.client() as client:
+        parse = wire.parse(f"SELECT id FROM places WHERE id IN ({names}) AND j > ${count + 1}{cast}", types=[20] * count + [oid])
+        assert client.ask(parse, wire.bind(["1"] * count + ["9"]), wire.execute()).state == "0A000"
 
 
 @pytest.mark.parametrize("oid, value", [(INTERVAL, "P1D"), (JSONB, '{"a":1}')])
@@ -60,11 +82,13 @@ def test_no_cast_makes_postgresqls_text_of_it(ask, oid, value):
 
 @pytest.mark.parametrize("sql", [
     "SELECT " + " || ".join(["'1'::jsonb"] * 10_000) + " < $1", "SELECT " + " -> ".join(["'1'::jsonb"] * 10_000) + " < $1",
-    "SELECT 1 < 2, " + "(" * 200 + ",(".join([",".join(["'1'::jsonb"] * 31)] * 249) + ")" * 200,
+    "SELECT 1 < 2, (" + ",(".join([",".join(["'1'::jsonb"] * 31)] * 249) + ")" * 249,
+    "SELECT 1 < 2, " + ROWS + " - " + ".".join(["a"] * 10_000), "SELECT 1 < 2, " + ".".join(["a"] * 10_000) + " || " + ROWS,
+    "SELECT 1 < 2, " + ROWS + " - a" + " over a" * 5_000,
     "SELECT $1::date, 1 IN (" + ",".join(["a=$1"] * 20_000) + ")", "SELECT $1::date, " + ",".join(["a=$1 IS NULL"] * 10_000),
     "SELECT $1::date, 1 IN (" + ",".join(f"a=${n}" for n in range(1, 8_000)) + ")",
     "UPDATE places SET d = $1::date, " + ",".join(["b=$1 IS NULL"] * 10_000) + ", nothing = 1",
-], ids=["||", "->", "rows in rows", "comparisons", "tests for NULL", "very many parameters", "assignments"])
+], ids=["||", "->", "rows in rows", "dots behind", "dots before", "windows", "comparisons", "tests for NULL", "very many parameters", "assignments"])
 def test_long_texts_take_no_time_of_their_square(ask, sql):
     """SQLite refuses each of them, and what is read before it does is bounded; or there is a deadline for the reply."""
     assert ask(sql, wire.TEXT, "2024-01-02").errors
@@ -105,6 +129,7 @@ def test_a_text_that_is_a_boolean_elsewhere(ask, sql):
     ("UPDATE places SET (x, b) = ('q', 1), b = $1 IS NOT NULL, d = $1::date WHERE id = 1", "d"),
     ("INSERT INTO places (d) VALUES ($1::date) RETURNING CASE WHEN $1 IS NULL THEN 1 END", "max(d)"),
     ("UPDATE places SET d = CASE WHEN CAST($1 AS text) IS NULL THEN d ELSE $1::date END", "d"),
+    ("UPDATE places SET d = $1::date WHERE (CAST(($1) AS text)) IS NOT NULL", "d"),
 ])
 @pytest.mark.parametrize("oid", [wire.TEXT, TIMESTAMP])
 def test_a_test_for_null_beside_a_cast(ask, statement, column, oid):

@@ -1,6 +1,10 @@
 /// Finds the operand of a comparison on one side of it. nil whenever what is met is not plainly understood.
 struct OperandExtent {
     let table: TokenTable
+    /// A column has its schema's and its table's name before it.
+    private static let mostDots = 2
+    /// A call has one FILTER and one OVER.
+    private static let mostWindows = 2
 
     /// The operand whose last token is at `last`.
     func ending(at last: Int) -> Range<Int>? {
@@ -47,15 +51,17 @@ struct OperandExtent {
 
     /// The primary expression, with what belongs to it, whose last token is at `last`.
     func primaryStart(_ last: Int, windows: Int = 0) -> Int? {
-        // A call has one FILTER and one OVER at most.
-        guard windows < 3, let token = table[last], table.endsOperand(last) else { return nil }
+        guard windows <= Self.mostWindows, let token = table[last], table.endsOperand(last) else { return nil }
         var start = last
         if token.kind == .rightParenthesis {
             guard let open = table.otherParenthesis(last) else { return nil }
             start = open
             if let name = table[open - 1], name.kind == .identifier, !name.isReservedWord { start -= 1 }
         }
-        while let dot = table[start - 1], dot.isSymbol("."), table[start - 2]?.isIdentifierLike ?? false { start -= 2 }
+        for _ in 0..<Self.mostDots {
+            guard let dot = table[start - 1], dot.isSymbol("."), table[start - 2]?.isIdentifierLike ?? false else { break }
+            start -= 2
+        }
         guard let before = table[start - 1], before.matches("over") || before.matches("filter") else {
             // A FILTER or OVER of its own would have been read as a call's name.
             return table[start]?.matches("filter") == true ? nil : start
@@ -70,9 +76,10 @@ struct OperandExtent {
         guard token.isLiteral || token.kind == .parameter || token.isIdentifierLike else { return nil }
         guard !token.isReservedWord || token.matches("null") else { return nil }
         var index = first + 1
-        while table[index]?.isSymbol(".") ?? false, table[index + 1]?.isIdentifierLike ?? false { index += 2 }
+        for _ in 0..<Self.mostDots where table[index]?.isSymbol(".") ?? false && table[index + 1]?.isIdentifierLike ?? false { index += 2 }
         if table[index]?.kind == .leftParenthesis { index = table.after(index) }
-        while let word = table[index], word.matches("over") || word.matches("filter"), table[index + 1] != nil {
+        for _ in 0..<Self.mostWindows {
+            guard let word = table[index], word.matches("over") || word.matches("filter"), table[index + 1] != nil else { break }
             index = table.after(index + 1)
         }
         return index

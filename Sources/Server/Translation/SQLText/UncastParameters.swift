@@ -19,13 +19,12 @@ struct UncastParameters {
 
     /// `$1 IS NULL`, `(CAST($1 AS text)) IS NOT DISTINCT FROM NULL`; not `j -> $1 IS NULL`, which asks that of another value.
     private mutating func isTestedForNull(_ index: Int) -> Bool {
-        var operand = index...index
-        if table[index - 1]?.kind == .leftParenthesis, table[index - 2]?.matches("cast") == true, table[index + 1]?.matches("as") == true,
-            let close = table.otherParenthesis(index - 1)
-        {
-            operand = index - 2...close
+        guard var place = table.withParentheses(index...index) else { return false }
+        let (low, high) = (place.lowerBound, place.upperBound)
+        if table[low - 2]?.matches("cast") == true, table[high + 1]?.matches("as") == true, let close = table.otherParenthesis(low - 1) {
+            guard let cast = table.withParentheses(low - 2...close) else { return false }
+            place = cast
         }
-        guard let place = table.withParentheses(operand) else { return false }
         return isNullTest(behind: place.upperBound) && begins(place.lowerBound)
     }
 
