@@ -27,6 +27,7 @@ def ask(shared):
     ("SELECT x > '{\"a\":{\"b\":\"c\"}}'::jsonb -> 'a' ->> 'b' AND $1 <> '' FROM places", wire.TEXT, "x", "t"),
     ("SELECT coalesce($1, j) = ($1) OR 1 < 0 FROM places", JSONB, "9", "t"),
     ("SELECT j IN ($1, '9'::jsonb) AND 1 < 2 FROM places", JSONB, '{"+1":5}', "t"),
+    ("SELECT j IN ($1, '2'::jsonb) >= 0 FROM places", JSONB, "9", "t"), ("SELECT EXISTS (SELECT $1) > 0", JSONB, "9", "t"),
     # Lists of clauses are no rows.
     ("SELECT row_number() OVER (PARTITION BY id, $1) < 3 FROM places", JSONB, "9", "t"),
     ("SELECT rank() OVER (PARTITION BY id, j || $1) <= 3 FROM places", JSONB, "9", "t"),
@@ -48,6 +49,7 @@ def test_a_text_is_ordered_where_it_is_none_of_json(ask, sql, oid, value, result
     "SELECT '{\"a\":9}'::jsonb -> 'a' < j -> 'a' AND $1 <> '' FROM places", "SELECT (id, j) <= (1, '9'::jsonb) AND $1 <> '' FROM places",
     "SELECT (SELECT '9'::jsonb) < j AND $1 <> '' FROM places", "SELECT '{\"z\":10}' > j -> 'a' || $1::jsonb FROM places",
     "SELECT $1::jsonb -> -1 < j FROM places", "SELECT " + "j || " * 60 + "$1::jsonb < j FROM places",
+    "SELECT j > j - 'a' || $1::jsonb FROM places", "SELECT ('9'::jsonb, id IS DISTINCT FROM 3) < (j, 1) AND $1 <> '' FROM places",
     "SELECT j > $1::jsonb || CASE WHEN id THEN '' END FROM places", "SELECT j < $1::jsonb" + " || j" * 60 + " FROM places",
 ])
 def test_what_is_cast_is_not_ordered_as_a_text(ask, sql):
@@ -120,6 +122,20 @@ def test_a_text_that_is_a_boolean_elsewhere(ask, sql):
     assert reply.state == "0A000" and "boolean" in reply.error["M"] and "of its own" in reply.error["H"]
     assert ask(sql, wire.TEXT, None).errors == []
     assert ask("SELECT count(*) FROM places WHERE b = $1::bool AND $1 IS NOT NULL", wire.TEXT, "yes").check().value == "1"
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT a BETWEEN c.cast AND $1 AS x, $1::date FROM c", "SELECT a BETWEEN c.cast AND $2 AS x FROM c WHERE a = $1::int8",
+    "SELECT a BETWEEN cast AND $1 AS x, " + ",".join(f"${number}" for number in range(1, 140)) + ",$1::date FROM c",
+    "SELECT (cast) $1 AS x, " + ",".join(f"${number}" for number in range(1, 140)) + ",$1::date FROM c",
+    "SELECT (c.cast) $1 AS x, $1::date FROM c", "SELECT cast ( $1 AS x, $1::date FROM c",
+])
+def test_a_column_that_is_called_cast(shared, sql):
+    """No parenthesis is behind it."""
+    shared.run("DROP TABLE IF EXISTS c", 'CREATE TABLE c (a INTEGER, "cast" INTEGER)')
+    with shared.client() as client:
+        client.ask(wire.parse(sql, types=[wire.TEXT]), wire.describe_statement())
+        assert client.query("SELECT 1").check().value == "1"
 
 
 @pytest.mark.parametrize("statement, column", [

@@ -8,13 +8,15 @@ struct OrderedOperands {
     private let extent: OperandExtent
     /// For each token the parenthesis around it, or -1.
     private var enclosing: ContiguousArray<Int32> = []
-    /// For each `(` whether values stand in it and nothing else, as in a row.
+    /// For each `(` whether it may be a row's: it is no call's, no list's of IN, and has no clause in it.
     private var holdsValues: [Int: Bool] = [:]
     private var answers: [Int: Bool] = [:]
     /// So many operators are followed from a value, on either side: each of thousands would be read for all the others.
-    private static let mostLinks = 16
+    private static let mostLinks = 32
 
-    init(_ table: TokenTable) {
+    /// nil where nothing is compared by its order.
+    init?(_ table: TokenTable) {
+        guard table.tokens.contains(where: \.isOrdering) else { return nil }
         self.table = table
         extent = OperandExtent(table: table)
         enclosing.reserveCapacity(table.count)
@@ -24,14 +26,13 @@ struct OrderedOperands {
             enclosing.append(Int32(open.last ?? -1))
             if token.kind == .leftParenthesis {
                 open.append(index)
-                holdsValues[index] = !table.isCall(index) && table[index - 1]?.matches("over") != true
-            } else if let last = open.last, token.isClauseWord {
+                let before = table[index - 1]
+                holdsValues[index] = !table.isCall(index) && before?.matches("over") != true && before?.matches("in") != true
+            } else if let last = open.last, token.isClauseWord, !(token.matches("from") && table[index - 1]?.matches("distinct") == true) {
                 holdsValues[last] = false
             }
         }
     }
-
-    var mayBeSome: Bool { table.tokens.contains(where: \.isOrdering) }
 
     /// - Parameter operand: a token's index.
     mutating func contains(_ operand: Int) -> Bool {
@@ -63,7 +64,7 @@ struct OrderedOperands {
             if next.isOrdering || next.matches("not") && table[high + 2]?.matches("between") == true { return true }
         }
         for _ in 0..<Self.mostLinks {
-            guard let before = table[low - 1], before.isSymbol("||") || before.isSymbol("->") else { break }
+            guard let before = table[low - 1], before.joinsJSON else { break }
             guard let start = extent.primaryStart(low - 2) else { break }
             low = start
         }
@@ -77,7 +78,10 @@ struct OrderedOperands {
         guard let before = table[operand.lowerBound - 1], let after = table[operand.upperBound + 1] else { return nil }
         let opener = Int(enclosing[operand.lowerBound])
         guard opener >= 0, after.kind == .rightParenthesis || after.kind == .comma else { return nil }
-        if before.matches("select") { return opener == operand.lowerBound - 2 && after.kind == .rightParenthesis ? opener : nil }
+        if before.matches("select") {
+            let isAll = opener == operand.lowerBound - 2 && after.kind == .rightParenthesis
+            return isAll && table[opener - 1]?.matches("exists") != true && table[opener - 1]?.matches("in") != true ? opener : nil
+        }
         guard before.kind == .leftParenthesis || before.kind == .comma else { return nil }
         return holdsValues[opener] == true ? opener : nil
     }

@@ -9,8 +9,7 @@ enum OrderedParameters {
     }
 
     static func places(_ statement: UnsafeRawBufferPointer) -> [Place] {
-        var operands = OrderedOperands(TokenTable(statement))
-        guard operands.mayBeSome else { return [] }
+        guard var operands = OrderedOperands(TokenTable(statement)) else { return [] }
         var result: [Place] = []
         var highest = 0
         for parameter in operands.table.parameters {

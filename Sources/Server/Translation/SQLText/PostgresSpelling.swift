@@ -78,8 +78,7 @@ struct PostgresSpelling {
     private func typeThatIsOrdered() -> TypeOID? {
         guard !unordered.isEmpty else { return nil }
         return result.withUnsafeBytes { text in
-            var operands = OrderedOperands(TokenTable(text))
-            guard operands.mayBeSome else { return nil }
+            guard var operands = OrderedOperands(TokenTable(text)) else { return nil }
             var index = 0
             return unordered.first { literal in
                 while let token = operands.table[index], token.start < literal.start { index += 1 }

@@ -65,7 +65,10 @@ struct TokenTable {
 
     /// Where the group that starts or ends at `index` ends or starts.
     func otherParenthesis(_ index: Int) -> Int? {
-        guard tokens.indices.contains(index), partner[index] >= 0 else { return nil }
+        // The AND of a BETWEEN has a partner, too.
+        guard let token = self[index], token.kind == .leftParenthesis || token.kind == .rightParenthesis, partner[index] >= 0 else {
+            return nil
+        }
         return Int(partner[index])
     }
 

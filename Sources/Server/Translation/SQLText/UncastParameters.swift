@@ -21,7 +21,9 @@ struct UncastParameters {
     private mutating func isTestedForNull(_ index: Int) -> Bool {
         guard var place = table.withParentheses(index...index) else { return false }
         let (low, high) = (place.lowerBound, place.upperBound)
-        if table[low - 2]?.matches("cast") == true, table[high + 1]?.matches("as") == true, let close = table.otherParenthesis(low - 1) {
+        if table[low - 2]?.matches("cast") == true, table[low - 1]?.kind == .leftParenthesis, table[high + 1]?.matches("as") == true,
+            let close = table.otherParenthesis(low - 1)
+        {
             guard let cast = table.withParentheses(low - 2...close) else { return false }
             place = cast
         }
