@@ -5,7 +5,7 @@ import pytest
 import wire
 from parameters_fixtures import TIMESTAMP
 
-DATE, INTERVAL, JSONB = 1082, 1186, 3802
+INTERVAL, JSONB = 1186, 3802
 ROWS = "(" + ",".join(["(" + ",".join(["'1'::jsonb"] * 31) + ")"] * 31) + ")"
 NOON = "2024-01-02 12:00:00"
 

@@ -141,8 +141,7 @@ final class Portal {
                 isDescribed: isDescribed, announces: announces, keepsAnnouncedTypes: keepsAnnouncedTypes, isClosed: isClosed,
                 isDone: isDone, hasFailed: hasFailed, snapshotLoss: snapshotLoss,
                 rowsOfExecute: rowsOfExecute, position: position, isPastEnd: isPastEnd, encoder: encoder, kept: kept,
-                analysisOfRun: analysisOfRun,
-                isHeld: isHeld)
+                analysisOfRun: analysisOfRun, isHeld: isHeld)
         }
         set {
             (isDescribed, isClosed, encoder) = (newValue.isDescribed, newValue.isClosed, newValue.encoder)

@@ -8,8 +8,8 @@ struct OrderedOperands {
     private let extent: OperandExtent
     /// For each token the parenthesis around it, or -1.
     private var enclosing: ContiguousArray<Int32> = []
-    /// For each `(` whether it may be a row's: it is no call's, no list's of IN, and has no clause in it.
-    private var holdsValues: [Int: Bool] = [:]
+    /// Each `(` that may be a row's: it is no call's, no list's of IN, and has no clause in it.
+    private var rows: Set<Int> = []
     private var answers: [Int: Bool] = [:]
     /// So many operators are followed from a value, on either side: each of thousands would be read for all the others.
     private static let mostLinks = 32
@@ -27,9 +27,9 @@ struct OrderedOperands {
             if token.kind == .leftParenthesis {
                 open.append(index)
                 let before = table[index - 1]
-                holdsValues[index] = !table.isCall(index) && before?.matches("over") != true && before?.matches("in") != true
+                if !table.isCall(index), before?.matches("over") != true, before?.matches("in") != true { rows.insert(index) }
             } else if let last = open.last, token.isClauseWord, !(token.matches("from") && table[index - 1]?.matches("distinct") == true) {
-                holdsValues[last] = false
+                rows.remove(last)
             }
         }
     }
@@ -83,7 +83,7 @@ struct OrderedOperands {
             return isAll && table[opener - 1]?.matches("exists") != true && table[opener - 1]?.matches("in") != true ? opener : nil
         }
         guard before.kind == .leftParenthesis || before.kind == .comma else { return nil }
-        return holdsValues[opener] == true ? opener : nil
+        return rows.contains(opener) ? opener : nil
     }
 }
 

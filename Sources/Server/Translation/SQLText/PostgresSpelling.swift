@@ -229,7 +229,7 @@ struct PostgresSpelling {
 
     mutating func literal(_ content: [UInt8], _ type: TypeOID, at range: Range<Int>) {
         let isMoment = Self.isMoment(type)
-        if isMoment, isBeside(\.isArithmetic, range.upperBound) {
+        if isMoment, isBesideArithmetic(range.upperBound) {
             return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)")
         }
         // What the type's input function refuses stays as it is, and SQLite refuses it.
@@ -249,11 +249,11 @@ struct PostgresSpelling {
 
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
 
-    /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, stands beside such an operator.
-    private func isBeside(_ isOperator: (SQLToken) -> Bool, _ end: Int) -> Bool {
+    /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, is calculated with.
+    private func isBesideArithmetic(_ end: Int) -> Bool {
         var ahead = lexer.moved(to: end)
         var (left, right) = (last, ahead.next())
-        func isFound() -> Bool { left.map(isOperator) == true || right.map(isOperator) == true }
+        func isFound() -> Bool { left?.isArithmetic == true || right?.isArithmetic == true }
         for opener in openers.reversed() {
             if isFound() { return true }
             let isAlone = left?.kind == .leftParenthesis || left?.matches("select") == true

@@ -72,6 +72,9 @@ struct TokenTable {
         return Int(partner[index])
     }
 
+    /// Whether the parenthesis opens what is given to a function.
+    func isCall(_ opener: Int) -> Bool { self[opener - 1].map { $0.isIdentifierLike && !$0.isReservedWord } ?? false }
+
     /// The index after `index` on the same level: a parenthesised group is stepped over.
     func after(_ index: Int) -> Int {
         if tokens[index].kind == .leftParenthesis, let close = otherParenthesis(index) { return close + 1 }

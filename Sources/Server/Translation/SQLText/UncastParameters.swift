@@ -59,9 +59,6 @@ extension TokenTable {
         return low...high
     }
 
-    /// Whether the parenthesis opens what is given to a function.
-    func isCall(_ opener: Int) -> Bool { self[opener - 1].map { $0.isIdentifierLike && !$0.isReservedWord } ?? false }
-
     /// The `=` of SET's list: `SET a = $1, (b, c) = (1, 2)`.
     var assignments: Set<Int> {
         var result: Set<Int> = []
