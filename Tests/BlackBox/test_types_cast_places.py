@@ -1,7 +1,10 @@
-"""A parameter with a cast in one place, and perhaps none in another: each place is right, or the statement is refused."""
+"""A parameter with a cast in one place, and none or another elsewhere: each place has the value that it has in PostgreSQL."""
+
+import datetime
 
 import pytest
 
+import psycopg_fixtures
 import wire
 from parameters_fixtures import TIMESTAMP
 
@@ -50,6 +53,8 @@ def test_a_text_is_ordered_where_it_is_none_of_json(ask, sql, oid, value, result
     "SELECT (SELECT '9'::jsonb) < j AND $1 <> '' FROM places", "SELECT '{\"z\":10}' > j -> 'a' || $1::jsonb FROM places",
     "SELECT $1::jsonb -> -1 < j FROM places", "SELECT " + "j || " * 60 + "$1::jsonb < j FROM places",
     "SELECT j > j - 'a' || $1::jsonb FROM places", "SELECT ('9'::jsonb, id IS DISTINCT FROM 3) < (j, 1) AND $1 <> '' FROM places",
+    "SELECT '9'::jsonb COLLATE BINARY > j AND $1 <> '' FROM places", "SELECT $1::jsonb -> 'a' COLLATE NOCASE > j FROM places",
+    "SELECT $1::jsonb" + " || j" * 40 + " < j FROM places", "SELECT " + "j || " * 40 + "$1::jsonb" + " || j" * 40 + " < j FROM places",
     "SELECT j > $1::jsonb || CASE WHEN id THEN '' END FROM places", "SELECT j < $1::jsonb" + " || j" * 60 + " FROM places",
 ])
 def test_what_is_cast_is_not_ordered_as_a_text(ask, sql):
@@ -112,16 +117,75 @@ def test_a_test_for_null_of_what_a_parameter_is_part_of(ask, condition, found):
     assert reply.texts == ([("1",)] if found else [])
 
 
-@pytest.mark.parametrize("sql", [
-    "INSERT INTO places (x, b) VALUES ($1, $1::bool)", "SELECT id FROM places WHERE x = $1 AND b = $1::bool", "SELECT $1 || '', $1::boolean",
-    "SELECT ?1 || '', $1::bool",
+MANY = ", " + ", ".join(f"${number}" for number in range(2, 140))
+CAPITALS, SMALL = "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE", "aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee"
+
+
+@pytest.mark.parametrize("more", ["", MANY], ids=["", "many"])
+@pytest.mark.parametrize("sql, oid, value, result", [
+    ("SELECT $1::int8 = 7, $1 = '7'", wire.TEXT, "7", "t t"), ("SELECT $1::int8 > 5, $1", wire.TEXT, "07", "t 07"),
+    ("SELECT coalesce($1::int8, 0) = 7, $1 || ''", wire.TEXT, "7", "t 7"), ("SELECT length('abc') = $1::int8, $1 <> ''", wire.TEXT, "3", "t t"),
+    ("SELECT $1, $1::numeric + 1", wire.TEXT, "1.50", "1.50 2.5"), ("SELECT typeof($1), typeof($1::float8)", wire.TEXT, "1", "text real"),
+    ("SELECT $1 || '', $1::boolean", wire.TEXT, "yes", "yes t"), ("SELECT $1::bool, $1 || '', $1::bool", wire.TEXT, "no", "f no f"),
+    ("SELECT $1::uuid || '', $1", wire.TEXT, CAPITALS, f"{SMALL} {CAPITALS}"), ("SELECT $1::interval || '', $1", wire.TEXT, "1 day", "P1D 1 day"),
+    ("SELECT $1::timestamp || '', $1", wire.TEXT, "2024-01-02T12:00:00", f"{NOON} 2024-01-02T12:00:00"),
+    ("SELECT $1::date || '', $1 || ''", TIMESTAMP, NOON, f"2024-01-02 {NOON}"), ("SELECT $1::bytea, $1", wire.TEXT, "\\x61", "\\x61 \\x61"),
+    # Two types, where the client has said a third.
+    ("SELECT $1::date || '', $1::timestamp || ''", wire.TEXT, NOON, f"2024-01-02 {NOON}"),
+    ("SELECT $1::date || '', $1::timestamp || '', $1", wire.TEXT, "2024-01-02", "2024-01-02 2024-01-02 00:00:00 2024-01-02"),
+    ("SELECT $1::int8 + 1, $1::text || '', $1::boolean", wire.TEXT, "1", "2 1 t"),
 ])
-def test_a_text_that_is_a_boolean_elsewhere(ask, sql):
-    """It would be 1 for both, or 'yes'."""
-    reply = ask(sql, wire.TEXT, "yes")
-    assert reply.state == "0A000" and "boolean" in reply.error["M"] and "of its own" in reply.error["H"]
-    assert ask(sql, wire.TEXT, None).errors == []
-    assert ask("SELECT count(*) FROM places WHERE b = $1::bool AND $1 IS NOT NULL", wire.TEXT, "yes").check().value == "1"
+def test_each_place_has_its_value(ask, shared, more, sql, oid, value, result):
+    with shared.client() as client:
+        values = [value] + [None] * (138 if more else 0)
+        reply = client.ask(wire.parse(sql + more, types=[oid] + [20] * 138 * bool(more)), wire.bind(values), wire.execute()).check()
+        assert " ".join(reply.texts[0][:sql.count("$1")]) == result
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_a_boolean_that_is_cast_is_announced_as_one(ask, shared, binary):
+    with shared.client() as client:
+        bind = wire.bind(["yes"], result_formats=[1] if binary else [])
+        reply = client.ask(wire.parse("SELECT $1 || '', $1::boolean", types=[wire.TEXT]), bind, wire.describe_portal(), wire.execute()).check()
+        assert [column.type for column in reply.of("T")[0].columns] == [wire.TEXT, wire.BOOL]
+        assert reply.rows[0][1] == (b"\x01" if binary else b"t")
+
+
+@pytest.mark.parametrize("where, oid, value", [
+    ("x = $1 AND b = $1::bool", wire.TEXT, "yes"), ("length(x) = $1::int8 AND $1 <> ''", wire.TEXT, "3"), ("id = $1::int8 AND x <> $1", wire.TEXT, "01"),
+    ("coalesce(id, id) = $1::numeric AND $1 <> ''", wire.TEXT, "1.0"), ("d = $1::date AND $1 = ts", TIMESTAMP, NOON),
+    ("$1 = '' OR u = $1::uuid", wire.TEXT, CAPITALS), ("d = $1::date AND ts <= $1::timestamp", wire.TEXT, NOON),
+    ("d = $1::date AND ts > $1::timestamp", wire.TEXT, "2024-01-02"), ("$1 = ts AND $1::date = d OR d > ts", TIMESTAMP, NOON),
+])
+def test_a_row_is_found(ask, shared, where, oid, value):
+    shared.run("ALTER TABLE places ADD ts TIMESTAMP", "ALTER TABLE places ADD u UUID", f"UPDATE places SET ts = '{NOON}', u = '{SMALL}'")
+    assert ask(f"SELECT id FROM places WHERE {where}", oid, value).check().texts == [("1",)]
+    assert ask(f"SELECT id FROM places WHERE {where}", oid, None).check().rows == []
+
+
+def test_each_column_is_stored_its_value(ask):
+    assert ask("INSERT INTO places (x, b, d) VALUES ($1, $1::boolean, NULL), ($1 || '!', NULL, NULL)", wire.TEXT, "on").errors == []
+    assert ask("INSERT INTO places (x, d) VALUES ($1, $1::date)", TIMESTAMP, NOON).errors == []
+    stored = ask("SELECT x, b, CAST(d AS TEXT) FROM places WHERE $1 <> '' AND id IS NULL ORDER BY rowid", wire.TEXT, "x").check().texts
+    assert stored == [("on", "t", None), ("on!", None, None), (NOON, None, "2024-01-02")]
+
+
+@pytest.mark.parametrize("sql", ["SELECT $1::date, $1::timestamp", "SELECT $1, $1::int8, $1::text", "SELECT $1::int8, $1::date" + MANY])
+def test_two_types_are_none_where_the_client_says_nothing(ask, shared, sql):
+    """As in PostgreSQL: the first would be the parameter's, and the second is no cast."""
+    with shared.client() as client:
+        assert client.ask(wire.parse(sql)).state == "42P08"
+        assert client.query(f"PREPARE p AS {sql}").state == "42P08"
+
+
+def test_named_parameters_of_psycopg(shared):
+    moment = datetime.datetime(2024, 1, 2, 12)
+    with psycopg_fixtures.connect(shared, autocommit=True) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS moments (id INTEGER, d DATE, ts TIMESTAMP)")
+        connection.execute("DELETE FROM moments")
+        connection.execute("INSERT INTO moments VALUES (1, %(p)s::date, %(p)s)", {"p": moment})
+        for where in ["d = %(p)s::date AND ts <= %(p)s", "ts >= %(p)s::timestamp AND d <= %(p)s::date"]:
+            assert connection.execute(f"SELECT id FROM moments WHERE {where}", {"p": moment}).fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize("sql", [
@@ -163,15 +227,10 @@ def test_a_comparison_is_no_assignment(ask):
     """`x = $1 IS NULL` is (x = $1) IS NULL."""
     sql = "UPDATE places SET b = 1, d = $1::date WHERE x = $1 IS NOT NULL RETURNING x = $1, x = $1 IS NULL"
     assert ask(sql, TIMESTAMP, NOON).check().texts == [("f", "f")]
-    assert ask("SELECT CAST(d AS TEXT) FROM places WHERE $1 <> ''", wire.TEXT, "x").check().value == NOON
+    assert ask("SELECT CAST(d AS TEXT) FROM places WHERE $1 <> ''", wire.TEXT, "x").check().value == "2024-01-02"
 
 
-@pytest.mark.parametrize("sql", ["SELECT $1::date || '', ?1 || ''", "SELECT ?1 || '', $1::date || ''"])
-def test_sqlites_name_for_a_parameter(ask, sql):
-    assert ask(sql, TIMESTAMP, NOON).check().texts == [(NOON, NOON)]
-
-
-@pytest.mark.parametrize("sql", ["SELECT ? || '', $1::date || ''", "SELECT ?, $1", "SELECT ?, ?, $2", "SELECT $2, $1, ?1"])
+@pytest.mark.parametrize("sql", ["SELECT ? || '', $1::date || ''", "SELECT ?, $1", "SELECT ?, ?, $2", "SELECT $2, $1, ?1", "SELECT $1::date || '', ?1 || ''"])
 def test_no_numbers_beside_question_marks(ask, sql):
     """To SQLite `$1` is another parameter there."""
     assert ask(sql, TIMESTAMP, NOON).state == "42P02"

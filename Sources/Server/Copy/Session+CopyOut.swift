@@ -41,7 +41,7 @@ extension Session {
                 state: .undefinedParameter, message: "there is no parameter $\(analysis.slots[0].number)",
                 hint: "The query of a COPY takes no parameters.")
         }
-        reuseSimplePortal(for: PreparedStatement(query: inner, analysis: analysis, given: [], typing: state.settings.typing))
+        reuseSimplePortal(for: try PreparedStatement(query: inner, analysis: analysis, given: [], typing: state.settings.typing))
         return try start(simplePortal)
     }
 

@@ -5,12 +5,11 @@ import SQLite
 extension Analysis {
     struct IfIntegers: Equatable, Sendable {
         var type: TypeOID
-        /// By number.
-        var parameters: [Int]
+        var parameters: [ParameterSlot]
 
         /// A boolean is bound as 1 or 0.
-        func holds(of types: [ParameterType]) -> Bool {
-            parameters.allSatisfy { $0 <= types.count && [.int8, .bool].contains(types[$0 - 1].type.stored) }
+        func holds(of statement: PreparedStatement) -> Bool {
+            parameters.allSatisfy { [.int8, .bool].contains(statement.parameter($0).boundType.stored) }
         }
     }
 
@@ -28,10 +27,10 @@ extension Analysis {
         var isPerhapsBoolean = false
         /// The same, if these parameters are all integers.
         var assumedOfIntegers: IfIntegers?
-        /// An open column's only source: the parameter of this number.
-        var parameter: Int?
-        /// Parameters that may be there as they came, beside something else, by number.
-        var others: [Int] = []
+        /// An open column's only source.
+        var parameter: ParameterSlot?
+        /// Parameters that may be there as they came, beside something else.
+        var others: [ParameterSlot] = []
         /// The table's OID and the column's number in it, as far as it is a table's column.
         var tableOID: UInt32 = 0
         var attributeNumber: Int16 = 0
@@ -69,15 +68,15 @@ extension Analysis {
             columns[index].assumed = result.assumedOfAny ?? result.assumed
             if columns[index].declared == nil, let own = result.declared, DeclaredValue.isKnown(own) { columns[index].ownType = own }
             // A text may be there that nothing has made a number of.
-            columns[index].others = slots.filter { result.others.contains($0.index) }.map(\.number)
+            columns[index].others = slots.filter { result.others.contains($0.index) }
             let others = result.others.map { program.parameter([$0]).type }
             if others.contains(where: { !$0.isNumber && $0 != columns[index].assumed }) { columns[index].assumed = .text }
             if let type = result.assumedOfIntegers {
                 let deciding = Set(result.deciding)
-                let parameters = slots.filter { deciding.contains($0.index) }.map(\.number)
+                let parameters = slots.filter { deciding.contains($0.index) }
                 columns[index].assumedOfIntegers = IfIntegers(type: type, parameters: parameters)
             }
-            columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found }?.number }
+            columns[index].parameter = result.parameter.flatMap { found in slots.first { $0.index == found } }
             // A column of a table may hold anything; what is declared there has been seen to.
             if isCompound, columns[index].declared == nil, result.isNumber, result.likely == .numeric {
                 columns[index].type = .fixed(.float8)

@@ -31,10 +31,12 @@ final class Analysis: Sendable {
     let slots: [ParameterSlot]
     /// By PostgreSQL's number: the type in the statement's own text (`$1::int8`), or `.unspecified`.
     let parameterTypes: [TypeOID]
-    /// By PostgreSQL's number: what the statement's program, or else its text, says that it is.
+    /// Places of parameters with a type, which elsewhere have none.
+    let parameterCasts: [ParameterCast]
+    /// Their numbers.
+    private let mixed: Set<Int>
+    /// What the statement's program, or else its text, says that they are: by PostgreSQL's number, and behind those `parameterCasts`.
     let inferredTypes: [ParameterType]
-    /// By number: those that stand in the text with a cast here and without one there.
-    let partlyCast: Set<Int>
     /// The program was asked.
     let isDeep: Bool
     /// The columns' types were found in the compiled program, so another schema may give others to the same names and declarations.
@@ -62,8 +64,8 @@ final class Analysis: Sendable {
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
         var columns = Self.columns(of: statement, sql: sql)
         let parameters = try StatementParameters(of: statement, sql, numbered)
-        (slots, parameterTypes) = (parameters.slots, parameters.types)
-        partlyCast = Self.partlyCast(parameterTypes, query)
+        (slots, parameterTypes, parameterCasts) = (parameters.slots, parameters.types, parameters.casts)
+        mixed = Set(parameterCasts.map(\.number))
         isDeep = depth != nil
         var program: ProgramTypes?
         let abridged = numbered == nil || depth == nil ? nil : AbridgedStatement(sql)
@@ -72,7 +74,7 @@ final class Analysis: Sendable {
         if let depth {
             depth.oids.fill(&columns, of: statement, on: depth.connection)
             if hasComputedTypes || !slots.isEmpty, Self.withData.contains(head.main), statement.explain == 0 {
-                let types = Self.numbers(slots, parameterTypes)
+                let types = Self.numbers(parameters, mixed)
                 program = Self.program(abridged, query.text.bytes, types, depth)
             }
         }
@@ -81,8 +83,8 @@ final class Analysis: Sendable {
         // The plan does not depend on values, so nothing is lost with the type: ActiveRecord explains what it has prepared.
         inferredTypes =
             statement.explain != 0
-            ? parameterTypes.map { _ in .text }
-            : InferredTypes.infer(slots, count: parameterTypes.count, sql, program, abridged, on: depth?.connection)
+            ? Array(repeating: .text, count: parameterTypes.count + parameterCasts.count)
+            : InferredTypes.infer(parameters, isNumbered: numbered != nil, sql, program, abridged, on: depth?.connection)
         textEncoder = Self.encoder(columns, formats: { _ in .text }, openTypes: nil)
         if columns.isEmpty || columns.contains(where: { $0.type == .open }) {
             textDescription = nil
@@ -92,13 +94,8 @@ final class Analysis: Sendable {
             textDescription = Array(out.readable)
         }
         keptBytes =
-            Self.bytes(columns, slots.count, parameterTypes.count, textDescription) + partlyCast.count * MemoryLayout<Int>.stride * 2
-    }
-
-    private static func partlyCast(_ types: [TypeOID], _ query: Query) -> Set<Int> {
-        if let numbered = query.numbered { return numbered.mixed }
-        guard types.contains(where: { $0 != .unspecified }) else { return [] }
-        return UncastParameters.numbers(query.text.bytes).filter { types.indices.contains($0 - 1) && types[$0 - 1] != .unspecified }
+            Self.bytes(columns, slots.count, inferredTypes.count, textDescription)
+            + parameterCasts.count * (MemoryLayout<ParameterCast>.stride + MemoryLayout<Int>.stride * 2)
     }
 
     /// To SQLite that writes, whatever it says. One that would set the mode is not prepared: `Authorizer`.
@@ -124,7 +121,7 @@ final class Analysis: Sendable {
     init(columns: [Column], slots: [ParameterSlot], parameterTypes: [TypeOID]) {
         (self.columns, self.slots, self.parameterTypes) = (columns, slots, parameterTypes)
         (schemaVersion, definesSchema, isRead, countsRows) = (0, false, true, false)
-        partlyCast = []
+        (parameterCasts, mixed) = ([], [])
         hasComputedTypes = false
         kind = Verb.select.statementKind
         runsBesideSnapshot = true
@@ -155,12 +152,23 @@ final class Analysis: Sendable {
     }
 
     /// By SQLite's index: what number a parameter is, by its type in the text.
-    private static func numbers(_ slots: [ParameterSlot], _ types: [TypeOID]) -> [Int: TypeOID] {
+    private static func numbers(_ parameters: StatementParameters, _ mixed: Set<Int>) -> [Int: TypeOID] {
         var result: [Int: TypeOID] = [:]
-        for slot in slots where types[slot.number - 1].isNumber {
-            result[slot.index] = types[slot.number - 1].stored ?? .numeric
+        for slot in parameters.slots where slot.cast != nil || !mixed.contains(slot.number) {
+            let type = parameters.types[slot.number - 1]
+            if type.isNumber { result[slot.index] = type.stored ?? .numeric }
         }
         return result
+    }
+
+    /// What stands in the text behind the parameter of that number where it has no other place, or is not of `parameterCasts`.
+    func cast(of number: Int) -> TypeOID {
+        mixed.contains(number) ? .unspecified : parameterTypes[number - 1]
+    }
+
+    /// - Parameter isNumbered: the text that is asked calls each parameter by SQLite's index.
+    func places(isNumbered: Bool) -> ParameterPlaces {
+        ParameterPlaces(slots, numbers: parameterTypes.count, parameterCasts, isNumbered: isNumbered)
     }
 
     /// - Parameter sql: what is asked where there is nothing shorter that says as much.

@@ -13,10 +13,9 @@ extension ParameterType {
         result.reserveCapacity(count)
         for index in 0..<count {
             let inferred = index < inText.count ? analysis?.inferredTypes[index] ?? .text : .text
-            if index < given.count, given[index] != .unspecified, given[index] != .unknown {
-                let cast = index < inText.count ? inText[index] : .unspecified
-                let isCastEverywhere = cast != .unspecified && analysis?.partlyCast.contains(index + 1) == false
-                result.append(explicit(given[index], inferred, inText: cast, isCastEverywhere: isCastEverywhere))
+            if let type = Self.given(index, given) {
+                let cast = index < inText.count ? analysis?.cast(of: index + 1) ?? .unspecified : .unspecified
+                result.append(explicit(type, inferred, cast: cast))
             } else if index < inText.count, inText[index] != .unspecified {
                 result.append(ParameterType(type: inText[index], rule: rule(inText[index], inferred), isGiven: true))
             } else if inferred.isDetermined {
@@ -28,18 +27,39 @@ extension ParameterType {
         return result
     }
 
+    /// The same of the places with a cast where others of that parameter have none: `INSERT … VALUES ($1, $1::date)` means both the value
+    /// and what the cast makes of it.
+    static func casts(_ given: [TypeOID], _ analysis: Analysis?) -> [ParameterType] {
+        guard let analysis, !analysis.parameterCasts.isEmpty else { return [] }
+        return zip(analysis.parameterCasts, analysis.inferredTypes.dropFirst(analysis.parameterTypes.count)).map { cast, inferred in
+            if let type = Self.given(cast.number - 1, given) { return explicit(type, inferred, cast: cast.type) }
+            return ParameterType(type: cast.type, rule: rule(cast.type, inferred), isGiven: true)
+        }
+    }
+
+    /// What the client gives no type has that which the text says, and is not cast to another.
+    static func requireOneType(_ given: [TypeOID], _ analysis: Analysis) throws(WireError) {
+        for cast in analysis.parameterCasts where Self.given(cast.number - 1, given) == nil {
+            guard cast.type != analysis.parameterTypes[cast.number - 1] else { continue }
+            throw WireError(
+                state: .ambiguousParameter, message: "parameter $\(cast.number) is given two types",
+                hint: "Use a parameter of its own for each.")
+        }
+    }
+
+    /// nil: the client has not said it.
+    private static func given(_ index: Int, _ given: [TypeOID]) -> TypeOID? {
+        guard index < given.count, given[index] != .unspecified, given[index] != .unknown else { return nil }
+        return given[index]
+    }
+
     /// The client's word counts. But what it calls a text where only a number can be right would be compared without
     /// a word and never be equal; PostgreSQL has no such operator. Who writes `$1::text` means it.
     ///
-    /// - Parameter isCastEverywhere: wherever it stands. `INSERT … VALUES ($1, $1::date)` means both the value and what the cast makes of it, and
-    ///   it is one value here: as it came, which is no boolean's.
-    private static func explicit(_ type: TypeOID, _ inferred: ParameterType, inText: TypeOID, isCastEverywhere: Bool) -> ParameterType {
+    /// - Parameter cast: what stands behind it there.
+    private static func explicit(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID) -> ParameterType {
         let isText = type.isCharacters
-        if isText, inText.isCharacters { return ParameterType(type: type, rule: .typed, isGiven: true) }
-        if isText, inText == .bool {
-            return ParameterType(type: type, rule: isCastEverywhere ? .textAs(.bool) : .textAndBool, isGiven: true)
-        }
-        let cast = isCastEverywhere ? inText : .unspecified
+        if isText, cast.isCharacters { return ParameterType(type: type, rule: .typed, isGiven: true) }
         if isText, cast != .unspecified {
             var rule = rule(cast, inferred)
             if rule == .typed { rule = .textAs(cast) }

@@ -8,6 +8,8 @@ final class PreparedStatement {
     private(set) var analysis: Analysis?
     /// By number from 0: what its values are taken for.
     private(set) var parameters: [ParameterType]
+    /// The same of `Analysis.parameterCasts`.
+    private var casts: [ParameterType]
     private let source: ParameterSource
     /// What it was kept under, if anything: see `NamedStatements.has`.
     var name: String?
@@ -32,11 +34,15 @@ final class PreparedStatement {
         prepared = query.prepared
         self.analysis = analysis
         self.source = source
-        parameters = source.parameters(analysis, of: prepared)
+        (parameters, casts) = source.parameters(analysis, of: prepared)
     }
 
     /// - Parameter allowsUntyped: its values will bring types of their own.
-    convenience init(query: Query, analysis: Analysis?, given: [TypeOID], typing: Typing, allowsUntyped: Bool = false) {
+    /// - Throws: `.ambiguousParameter`, as PostgreSQL does.
+    convenience init(
+        query: Query, analysis: Analysis?, given: [TypeOID], typing: Typing, allowsUntyped: Bool = false
+    ) throws(WireError) {
+        if let analysis { try ParameterType.requireOneType(given, analysis) }
         self.init(query: query, analysis: analysis, ParameterSource(given: given, typing: typing, allowsUntyped: allowsUntyped))
     }
 
@@ -44,7 +50,7 @@ final class PreparedStatement {
     init(_ query: Query) {
         self.query = query
         prepared = query
-        parameters = []
+        (parameters, casts) = ([], [])
         source = ParameterSource(given: [], typing: Typing())
     }
 
@@ -65,7 +71,14 @@ final class PreparedStatement {
 
     /// Its text, its parameters, which may be 65,535 where the text is `SELECT ?65535`, and what is known of it.
     var keptBytes: Int { query.keptBytes + parameterBytes }
-    var parameterBytes: Int { parameters.count * MemoryLayout<ParameterType>.stride }
+    var parameterBytes: Int { (parameters.count + casts.count) * MemoryLayout<ParameterType>.stride }
+
+    /// What the values are taken for that are bound to it.
+    @inline(__always)
+    func parameter(_ slot: ParameterSlot) -> ParameterType {
+        if let cast = slot.cast { return casts[Int(cast)] }
+        return parameters[slot.number - 1]
+    }
 
     /// As far as the client or the text said.
     var givenTypes: [TypeOID] { parameters.map { $0.isGiven ? $0.type : .unspecified } }
@@ -75,11 +88,11 @@ final class PreparedStatement {
     /// - Parameter isDescribed: its portal's columns were announced.
     func adopt(_ fresh: Analysis, isDescribed: Bool) throws(WireError) {
         let found = source.parameters(fresh, of: prepared)
-        if hasToldParameters, found.map(\.type) != parameters.map(\.type) {
+        if hasToldParameters, found.numbered.map(\.type) != parameters.map(\.type) {
             throw Self.staleParameters
         }
         if isDescribed || areColumnsTold, let analysis, !analysis.announcesSame(as: fresh) { throw Self.stale() }
-        parameters = found
+        (parameters, casts) = found
         analysis = fresh
         if self.isDescribed { requireIntegers() }
     }
@@ -112,9 +125,9 @@ final class PreparedStatement {
     private func requireIntegers() {
         guard announcedTyping != .text else { return }
         for column in analysis?.columns ?? [] where column.type == .open {
-            guard let assumed = column.assumedOfIntegers, assumed.type == .int8, assumed.holds(of: parameters) else { continue }
-            for number in assumed.parameters where !parameters[number - 1].isGiven && parameters[number - 1].rule == .number {
-                parameters[number - 1].rule = .typed
+            guard let assumed = column.assumedOfIntegers, assumed.type == .int8, assumed.holds(of: self) else { continue }
+            for slot in assumed.parameters where !parameter(slot).isGiven && parameter(slot).rule == .number {
+                parameters[slot.number - 1].rule = .typed
             }
         }
     }
@@ -146,32 +159,35 @@ struct ParameterSource {
     /// Of EXECUTE's arguments.
     var literals: [TypeOID]?
 
-    func parameters(_ analysis: Analysis?, of query: Query) -> [ParameterType] {
-        var found = parameters(analysis)
-        let casts = analysis?.parameterTypes ?? []
-        func cast(_ index: Int) -> TypeOID? { casts.indices.contains(index) && casts[index] != .unspecified ? casts[index] : nil }
-        func hasOtherOrder(_ index: Int) -> Bool {
-            found[index].typeOfOtherOrder(cast: nil) != nil || found[index].typeOfOtherOrder(cast: cast(index)) != nil
+    func parameters(_ analysis: Analysis?, of query: Query) -> (numbered: [ParameterType], casts: [ParameterType]) {
+        let given = self.given(analysis)
+        var numbered = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped || literals != nil)
+        var casts = ParameterType.casts(given, analysis)
+        guard let analysis else { return (numbered, casts) }
+        /// By place, as `Analysis.inferredTypes` has them.
+        func typeOfOtherOrder(_ place: Int) -> TypeOID? {
+            let count = analysis.parameterTypes.count
+            if place >= count { return casts[place - count].typeOfOtherOrder(cast: analysis.parameterCasts[place - count].type) }
+            return numbered[place].typeOfOtherOrder(cast: analysis.cast(of: place + 1))
         }
-        guard found.indices.contains(where: hasOtherOrder) else { return found }
-        for place in OrderedParameters.places(query.text.bytes) where place.number <= found.count {
-            let index = place.number - 1
-            // Their text has none: see `NumberedParameters`.
-            let castThere = query.numbered == nil ? place.cast : cast(index)
-            if let type = found[index].typeOfOtherOrder(cast: castThere) { found[index].rule = .unordered(type) }
+        guard analysis.inferredTypes.indices.contains(where: { typeOfOtherOrder($0) != nil }) else { return (numbered, casts) }
+        let places = analysis.places(isNumbered: query.numbered != nil)
+        for place in OrderedParameters.places(query.numbered?.text.bytes ?? query.text.bytes, places) {
+            guard let type = typeOfOtherOrder(place) else { continue }
+            let count = analysis.parameterTypes.count
+            if place >= count { casts[place - count].rule = .unordered(type) } else { numbered[place].rule = .unordered(type) }
         }
-        return found
+        return (numbered, casts)
     }
 
-    private func parameters(_ analysis: Analysis?) -> [ParameterType] {
+    /// By Parse or PREPARE, or else as EXECUTE's arguments are. Where PREPARE gave none, a number is one; a string is what its place makes of
+    /// it, as any literal of PostgreSQL's, or else a text.
+    private func given(_ analysis: Analysis?) -> [TypeOID] {
+        guard let literals else { return given }
         let prepared = ParameterType.list(given, analysis, typing, allowsUntyped: allowsUntyped)
-        guard let literals else { return prepared }
-        // Where PREPARE gave none, a number is one; a string is what its place makes of it, as any literal of PostgreSQL's, or
-        // else a text.
-        let types = zip(prepared, literals).map { parameter, literal in
+        return zip(prepared, literals).map { parameter, literal in
             if parameter.isGiven { return parameter.type }
             return literal == .text ? .unspecified : literal
         }
-        return ParameterType.list(types, analysis, typing, allowsUntyped: true)
     }
 }

@@ -46,8 +46,7 @@ final class Query: Sendable {
     var keptBytes: Int {
         text.bytes.count + (source?.bytes.count ?? 0) + (inner?.keptBytes ?? 0)
             + (numbered.map {
-                $0.text.bytes.count + $0.textForSQLite.count + $0.types.count * MemoryLayout<TypeOID>.stride
-                    + $0.mixed.count * MemoryLayout<Int>.stride * 2
+                $0.text.bytes.count + $0.textForSQLite.count + $0.keptBytes
             } ?? 0)
             + (analysis?.keptBytes ?? 0) + bytesOfTranslation
     }

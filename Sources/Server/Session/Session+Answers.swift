@@ -47,7 +47,7 @@ extension Session {
             }
             portal.changeFormats(formats)
             if !portal.isDescribed {
-                portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters)
+                portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement)
                 portal.isDescribed = true
             }
             statement.toldTypes = portal.encoder.columns.map(\.type)
@@ -57,7 +57,7 @@ extension Session {
             guard let called = try? call(of: name, arguments, statement.query).statement, let analysis = called.analysis,
                 !analysis.columns.isEmpty
             else { return out.noData() }
-            let encoder = makeEncoder(analysis, formats.format(at:), nil, called.parameters)
+            let encoder = makeEncoder(analysis, formats.format(at:), nil, called)
             statement.announce(state.settings.typing.results)
             statement.toldTypes = encoder.columns.map(\.type)
             out.rowDescription(Analysis.fields(analysis.columns, encoder))

@@ -28,7 +28,7 @@ extension Session {
         try requireNewPortal(cursor.name)
         let portal = Portal(
             name: cursor.name,
-            statement: PreparedStatement(
+            statement: try PreparedStatement(
                 query: inner, analysis: analysis, given: invocation.parameterTypes, typing: state.settings.typing))
         // The client has written its values for what they were in the schema and with the settings of its Describe.
         if let told = invocation.toldParameters, told != portal.statement.parameters.map(\.type) {

@@ -4,19 +4,20 @@ import SQLite
 
 /// What the columns of a result are: said to the client, and kept to.
 extension Session {
-    /// - Parameter parameters: what the statement's parameters are, for columns that give one back before there is a row.
+    /// - Parameter statement: knows what its parameters are, for columns that give one back before there is a row.
     func makeEncoder(
-        _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?, _ parameters: [ParameterType] = []
+        _ analysis: Analysis, _ format: (Int) -> Format, _ firstRow: ((Int) -> StorageClass)?, _ statement: PreparedStatement? = nil
     ) -> RowEncoder {
         var encoder = Analysis.encoder(analysis.columns, formats: format, openTypes: firstRow)
         for (index, column) in analysis.columns.enumerated() where column.type == .open {
-            if firstRow == nil, let assumed = column.assumedOfIntegers, assumed.holds(of: parameters) {
+            guard let statement else { continue }
+            if firstRow == nil, let assumed = column.assumedOfIntegers, assumed.holds(of: statement) {
                 encoder.columns[index].type = assumed.type
             }
-            if firstRow == nil, let type = Self.type(ofGiven: column.others, parameters) { encoder.columns[index].type = type }
-            guard let number = column.parameter, number <= parameters.count, parameters[number - 1].isGiven,
-                let type = parameters[number - 1].type.stored
-            else { continue }
+            if firstRow == nil, let type = Self.type(ofGiven: column.others, statement) { encoder.columns[index].type = type }
+            guard let parameter = column.parameter.map(statement.parameter), parameter.isGiven, let type = parameter.boundType.stored else {
+                continue
+            }
             // The integer in the first row does not tell a boolean.
             if firstRow == nil || type == .bool { encoder.columns[index].type = type }
             if type == .bool { (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false) }
@@ -41,8 +42,8 @@ extension Session {
 
     /// What a column is announced as that may give one of these back beside a number: the number can be sent as a text, and the text as
     /// nothing else. nil: none of them is said to be anything but a number.
-    private static func type(ofGiven numbers: [Int], _ parameters: [ParameterType]) -> TypeOID? {
-        let types = numbers.filter { $0 <= parameters.count && parameters[$0 - 1].isGiven }.map { parameters[$0 - 1].type }
+    private static func type(ofGiven slots: [ParameterSlot], _ statement: PreparedStatement) -> TypeOID? {
+        let types = slots.map(statement.parameter).filter(\.isGiven).map(\.boundType)
         if types.contains(where: \.isStoredAsText) { return .text }
         return types.contains(.bytea) ? .bytea : nil
     }
@@ -63,9 +64,9 @@ extension Session {
             portal.encoder = analysis.textEncoder
         } else if statement.isDescribed {
             // Describe(statement) announced what is assumed without a row.
-            portal.encoder = makeEncoder(analysis, portal.format, nil, statement.parameters)
+            portal.encoder = makeEncoder(analysis, portal.format, nil, statement)
         } else {
-            portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), statement.parameters)
+            portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), statement)
             if let announced = told ?? statement.announcedTypes, announced.count == portal.encoder.columns.count {
                 portal.keepsAnnouncedTypes = portal.encoder.keep(announced)
             }
@@ -89,7 +90,7 @@ extension Session {
             description.withUnsafeBytes { out.append($0) }
             return
         }
-        if !portal.isDescribed { portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement.parameters) }
+        if !portal.isDescribed { portal.encoder = makeEncoder(analysis, portal.format, firstRow(of: portal), portal.statement) }
         portal.isDescribed = true
         var positions: [Int] = []
         out.rowDescription(Analysis.fields(analysis.columns, portal.encoder), oidPositions: &positions)

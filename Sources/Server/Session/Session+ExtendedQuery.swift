@@ -24,7 +24,7 @@ extension Session {
         var wait: Wait?
         let analysis = try analysisIfNeeded(of: query, &wait)
         if let wait { return wait }
-        let statement = PreparedStatement(
+        let statement = try PreparedStatement(
             query: query, analysis: analysis, given: message.parameterTypes,
             typing: state.settings.typing)
         if name.isEmpty { state.unnamedStatement = statement } else { try keep(statement, name) }
@@ -137,7 +137,7 @@ extension Session {
         if case .sqlite = statement.query.kind, let analysis = statement.analysis {
             guard !analysis.columns.isEmpty else { return out.noData() }
             statement.announce(state.settings.typing.results)
-            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil, statement.parameters)))
+            out.rowDescription(Analysis.fields(analysis.columns, makeEncoder(analysis, { _ in .text }, nil, statement)))
             return
         }
         describeOwn(statement, formats: [])

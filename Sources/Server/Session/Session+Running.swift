@@ -231,7 +231,7 @@ extension Session {
         _ slot: ParameterSlot, _ portal: Portal, _ statement: Statement, _ check: ConversionBounds.Check?
     ) throws(WireError) {
         try ParameterBinder.bind(
-            slot, portal.statement.parameters[slot.number - 1], portal.parameters, to: statement, check: check)
+            slot, portal.statement.parameter(slot), portal.parameters, to: statement, check: check)
     }
 
     /// Steps once, as this session's statement.

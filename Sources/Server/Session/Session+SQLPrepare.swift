@@ -18,7 +18,7 @@ extension Session {
             guard let known = TypeOID(sqlName: type) ?? PostgresSpelling.type(named: type) else { throw .noType(type) }
             given.append(known)
         }
-        let statement = PreparedStatement(
+        let statement = try PreparedStatement(
             query: inner, analysis: analysis, given: given, typing: state.settings.typing, allowsUntyped: true)
         try keep(statement, name)
         complete("PREPARE")

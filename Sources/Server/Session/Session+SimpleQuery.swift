@@ -99,7 +99,7 @@ extension Session {
                     hint: "Parameters belong to the extended query protocol.")
             }
             reuseSimplePortal(
-                for: PreparedStatement(query: parsed, analysis: analysis, given: [], typing: state.settings.typing))
+                for: try PreparedStatement(query: parsed, analysis: analysis, given: [], typing: state.settings.typing))
             state.query?.hasStarted = true
         }
         return try runToEnd(simplePortal, maxRows: 0, describes: true)

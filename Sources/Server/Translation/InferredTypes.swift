@@ -3,38 +3,38 @@ import SQLite
 
 /// The types of parameters that neither the client nor a `::type` says.
 enum InferredTypes {
-    /// By PostgreSQL's number, from 0. The program decides where it can; the text where the program does not show
-    /// what a function with any number of arguments, or a virtual table, is given.
+    /// By PostgreSQL's number, from 0, and behind those the places with a cast of such as have none elsewhere. The program decides where it
+    /// can; the text where the program does not show what a function with any number of arguments, or a virtual table, is given.
+    ///
+    /// - Parameter isNumbered: `sql` calls each parameter by SQLite's index.
     static func infer(
-        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
+        _ parameters: StatementParameters, isNumbered: Bool, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
         _ abridged: AbridgedStatement?, on connection: Connection?
     ) -> [ParameterType] {
-        guard let abridged else { return infer(slots, count: count, sql, program, connection) }
-        var result = abridged.text.withUnsafeBytes { infer(slots, count: count, $0, program, connection) }
-        for (number, standIn) in abridged.standIns { result[number - 1] = result[standIn - 1] }
+        let places = ParameterPlaces(parameters.slots, numbers: parameters.types.count, parameters.casts, isNumbered: isNumbered)
+        guard let abridged else { return infer(places, sql, program, connection) }
+        var result = abridged.text.withUnsafeBytes { infer(places, $0, program, connection) }
+        for (index, standIn) in abridged.standIns { result[places.ofIndexes[index - 1]] = result[places.ofIndexes[standIn - 1]] }
         return result
     }
 
     private static func infer(
-        _ slots: [ParameterSlot], count: Int, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?,
-        _ connection: Connection?
+        _ places: ParameterPlaces, _ sql: UnsafeRawBufferPointer, _ program: ProgramTypes?, _ connection: Connection?
     ) -> [ParameterType] {
-        guard count > 0 else { return [] }
-        var indexes: [[Int]] = Array(repeating: [], count: count)
-        for slot in slots { indexes[slot.number - 1].append(slot.index) }
-        let known = program.map { program in indexes.map { program.parameter($0) } } ?? Array(repeating: .undetermined, count: count)
+        guard places.count > 0 else { return [] }
+        var indexes: [[Int]] = Array(repeating: [], count: places.count)
+        for (index, place) in places.ofIndexes.enumerated() { indexes[place].append(index + 1) }
+        let known = program.map { program in indexes.map { program.parameter($0) } } ?? Array(repeating: .undetermined, count: places.count)
         var text = TextOfParameters(sql, program, connection, indexes, known)
         guard text.mustBeRead else { return known }
-        return contexts(sql, count: count).enumerated().map { number, contexts in text.type(of: number, contexts, known[number]) }
+        return contexts(sql, places).enumerated().map { place, contexts in text.type(of: place, contexts, known[place]) }
     }
 
-    private static func contexts(_ sql: UnsafeRawBufferPointer, count: Int) -> [[ParameterContext]] {
-        var contexts: [[ParameterContext]] = Array(repeating: [], count: count)
+    private static func contexts(_ sql: UnsafeRawBufferPointer, _ places: ParameterPlaces) -> [[ParameterContext]] {
+        var contexts: [[ParameterContext]] = Array(repeating: [], count: places.count)
         for use in NumericContext.uses(sql) {
             let name = UnsafeRawBufferPointer(rebasing: sql[use.name])
-            if case .numbered(let number, _) = ParameterName(name), number <= count {
-                contexts[number - 1].append(use.context)
-            }
+            if let place = places.place(of: name) { contexts[place].append(use.context) }
         }
         return contexts
     }

@@ -19,7 +19,6 @@ enum ParameterBinder {
         case .none: throw ParameterType.indeterminate(slot.number)
         case .calculated(let type): throw ParameterType.calculated(slot.number, type)
         case .mismatched(let type): throw ParameterType.mismatched(slot.number, type)
-        case .textAndBool: throw ParameterType.textAndBool(slot.number)
         case .unordered(let type): throw ParameterType.unordered(slot.number, type)
         case .typed: try bindText(bytes, slot, parameter.type, statement, check)
         case .verbatim where parameter.type == .float8 || parameter.type == .numeric: try bindLiteralOfReal(bytes, slot, statement)

@@ -1,12 +1,14 @@
 import PostgresWire
 import SQLite
 
-/// One parameter of a statement, as SQLite counts them.
-struct ParameterSlot: Sendable {
+/// One parameter of a statement, as SQLite counts them: to it `$1` and `$1::date` are two.
+struct ParameterSlot: Sendable, Equatable {
     /// SQLite's index, from 1.
     var index: Int
     /// PostgreSQL's number, from 1; several indexes may share one.
     var number: Int
+    /// Which of `StatementParameters.casts` it is; nil: what is known of its number holds of it.
+    var cast: Int32?
 }
 
 /// SQLite's own refusals, of a value that is too long or for want of memory, become the client's error here.

@@ -31,9 +31,6 @@ struct ParameterType: Equatable, Sendable {
         case calculated(TypeOID)
         /// Either says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: an error, unless it is NULL.
         case mismatched(TypeOID)
-        /// The client says that it is a text, and the statement that it is a boolean in one place and not in another: an error, unless it is
-        /// NULL.
-        case textAndBool
         /// The client or the statement says that it is an interval or jsonb, and SQLite would order its text: an error, unless it is NULL.
         case unordered(TypeOID)
     }
@@ -72,13 +69,6 @@ struct ParameterType: Equatable, Sendable {
             hint: "unixepoch(x) and julianday(x) are a date's numbers; for dates declare the column DATE or TIMESTAMP, for UUIDs UUID.")
     }
 
-    /// To PostgreSQL the one is 'yes' and the other true. Here a parameter is one value, and a boolean the number 1 or 0.
-    static func textAndBool(_ number: Int) -> WireError {
-        WireError(
-            state: .featureNotSupported, message: "parameter $\(number) is a text in one place and cast to boolean in another",
-            hint: "Use a parameter of its own for each.")
-    }
-
     /// PostgreSQL orders these by what they are. As texts '10' is less than '9', and 'P10D' than 'P2D'.
     static func unordered(_ number: Int, _ type: TypeOID) -> WireError {
         WireError(
@@ -95,21 +85,30 @@ struct ParameterType: Equatable, Sendable {
     /// What it is said to be in a place, if the texts of that type have another order than its values.
     ///
     /// - Parameter cast: what stands behind it there.
-    func typeOfOtherOrder(cast: TypeOID?) -> TypeOID? {
+    func typeOfOtherOrder(cast: TypeOID) -> TypeOID? {
         guard isGiven, takesValues else { return nil }
         // Nothing makes PostgreSQL's text of it.
-        let isText = cast?.isCharacters == true && !type.isCharacters
-        let there = isText ? type : cast ?? type
+        let isText = cast.isCharacters && !type.isCharacters
+        let there = isText || cast == .unspecified ? type : cast
         return Self.hasOtherOrder(there) ? there : nil
     }
 
     static func hasOtherOrder(_ type: TypeOID) -> Bool { type == .interval || type == .jsonb }
 
+    /// What a value is when it is bound: what the statement's own cast makes of what the client says.
+    var boundType: TypeOID {
+        switch rule {
+        case .textAs(let cast): cast
+        case .momentAs(let cast, _): cast == .unspecified ? type : cast
+        default: type
+        }
+    }
+
     var isDetermined: Bool { type != .unspecified }
     /// Others than NULL. A comparison of rules would compare what they carry, too, for every value in binary.
     var takesValues: Bool {
         switch rule {
-        case .none, .calculated, .mismatched, .textAndBool, .unordered: false
+        case .none, .calculated, .mismatched, .unordered: false
         default: true
         }
     }

@@ -8,34 +8,29 @@ struct StatementParameters {
     private(set) var slots: [ParameterSlot] = []
     /// By PostgreSQL's number: the type in the statement's own text, or `.unspecified`.
     private(set) var types: [TypeOID] = []
+    /// Those that have that type in one place, and none or another elsewhere.
+    private(set) var casts: [ParameterCast] = []
 
     /// - Parameter sql: the text `statement` was prepared from.
-    /// - Throws: `.undefinedParameter`, `.ambiguousParameter`, `.indeterminateDatatype`, as PostgreSQL does; and for a type's name that
-    ///   nobody knows.
+    /// - Throws: `.undefinedParameter`, `.indeterminateDatatype`, as PostgreSQL does; and for a type's name that nobody knows.
     init(of statement: Statement, _ sql: UnsafeRawBufferPointer, _ numbered: NumberedParameters?) throws(WireError) {
         if let numbered {
-            slots = (1...numbered.count).map { ParameterSlot(index: $0, number: $0) }
-            types = numbered.types
+            (slots, types, casts) = (numbered.slots, numbered.types, numbered.casts)
             return
         }
         guard statement.parameterCount > 0 else { return }
         let names = ParameterNames(sql, of: statement)
-        var given: [Int: TypeOID] = [:]
+        var found: [(number: Int, type: TypeOID)] = []
         for index in 1...statement.parameterCount {
-            let (number, type) = try parameter(names.name(index) ?? "", at: index)
-            if type != .unspecified {
-                guard given[number] ?? type == type else {
-                    throw WireError(
-                        state: .ambiguousParameter, message: "parameter $\(number) is given two types",
-                        hint: "Use a parameter of its own for each.")
-                }
-                given[number] = type
-            }
-            slots.append(ParameterSlot(index: index, number: number))
+            found.append(try parameter(names.name(index) ?? "", at: index))
+            slots.append(ParameterSlot(index: index, number: found[index - 1].number))
         }
-        if slots.contains(where: { $0.index != $0.number }), isMisnumbered(sql) { throw Self.positionalBesideNumbered }
+        if isMisnumbered(sql, found) { throw Self.positionalBesideNumbered }
         let count = try Self.unbrokenCount(slots)
-        types = (1...count).map { given[$0] ?? .unspecified }
+        let known = ParameterCasts(found)
+        types = known.types.prefix(count).map { $0 ?? .unspecified }
+        casts = known.mixed
+        for (position, parameter) in found.enumerated() { slots[position].cast = known.position(parameter.number, parameter.type) }
     }
 
     /// - Parameter index: SQLite's; those before it are in `slots`.
@@ -58,13 +53,15 @@ struct StatementParameters {
         }
     }
 
-    /// To SQLite `?1` is what it came upon first, as `$2` may be; and `$1` has a number of its own behind `?`.
-    private func isMisnumbered(_ sql: UnsafeRawBufferPointer) -> Bool {
-        guard let base = sql.baseAddress, memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil else { return false }
+    /// To SQLite `?1` is what it came upon first, as `$2` or `$1::date` may be; and `$1` has a number of its own behind `?`.
+    private func isMisnumbered(_ sql: UnsafeRawBufferPointer, _ found: [(number: Int, type: TypeOID)]) -> Bool {
+        guard let base = sql.baseAddress, memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil,
+            found.enumerated().contains(where: { $0 + 1 != $1.number || $1.type != .unspecified })
+        else { return false }
         return SQLLexer(sql).contains { token in
             guard token.kind == .parameter, token.bytes.first == UInt8(ascii: "?") else { return false }
             guard case .numbered(let number, _) = ParameterName(token.bytes) else { return true }
-            return slots.indices.contains(number - 1) && slots[number - 1].number != number
+            return found.indices.contains(number - 1) && found[number - 1] != (number, .unspecified)
         }
     }
 

@@ -11,7 +11,8 @@ struct OrderedOperands {
     /// Each `(` that may be a row's: it is no call's, no list's of IN, and has no clause in it.
     private var rows: Set<Int> = []
     private var answers: [Int: Bool] = [:]
-    /// So many operators are followed from a value, on either side: each of thousands would be read for all the others.
+    /// So many operators are followed from a value, on either side: each of thousands would be read for all the others. What stands behind
+    /// more of them counts as ordered.
     private static let mostLinks = 32
 
     /// nil where nothing is compared by its order.
@@ -53,8 +54,10 @@ struct OrderedOperands {
 
     /// What the operators say that the operand stands between; nil: none of them compares. It becomes all that they join to it.
     private func answerBeside(_ low: inout Int, _ high: inout Int) -> Bool? {
-        for _ in 0..<Self.mostLinks {
+        for link in 0... {
+            if table[high + 1]?.matches("collate") == true { high += 2 }
             guard let next = table[high + 1], next.joinsJSON else { break }
+            if link == Self.mostLinks { return true }
             let isSigned = table[high + 2].map { $0.isSymbol("-") || $0.isSymbol("+") } ?? false
             guard let end = extent.primaryEnd(high + (isSigned ? 3 : 2)) else { break }
             high = end - 1
@@ -63,8 +66,9 @@ struct OrderedOperands {
             if next.isSymbol("->>") { return false }
             if next.isOrdering || next.matches("not") && table[high + 2]?.matches("between") == true { return true }
         }
-        for _ in 0..<Self.mostLinks {
+        for link in 0... {
             guard let before = table[low - 1], before.joinsJSON else { break }
+            if link == Self.mostLinks { return true }
             guard let start = extent.primaryStart(low - 2) else { break }
             low = start
         }

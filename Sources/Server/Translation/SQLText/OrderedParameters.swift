@@ -1,28 +1,17 @@
-import PostgresWire
-
-/// Where parameters of a statement are compared by their order: `v > $1`, `v BETWEEN $1 AND $2`.
+/// Which parameters of a statement are compared by their order: `v > $1`, `v BETWEEN $1 AND $2`.
 enum OrderedParameters {
-    struct Place: Equatable {
-        let number: Int
-        /// What stands behind it there: `$1::jsonb`.
-        let cast: TypeOID?
-    }
-
-    static func places(_ statement: UnsafeRawBufferPointer) -> [Place] {
+    /// One may be there more than once.
+    static func places(_ statement: UnsafeRawBufferPointer, _ places: ParameterPlaces) -> [Int] {
         guard var operands = OrderedOperands(TokenTable(statement)) else { return [] }
-        var result: [Place] = []
-        var highest = 0
+        var result: [Int] = []
+        var positional = 0
         for parameter in operands.table.parameters {
-            let bytes = operands.table.tokens[parameter.index].bytes
-            let (number, type) =
-                switch ParameterName(bytes) {
-                case .numbered(let number, let type): (number, type)
-                default: (highest + 1, nil)
-                }
-            highest = max(highest, number)
+            let name = operands.table.tokens[parameter.index].bytes
+            // With one `?` all are: see `StatementParameters`.
+            let isPositional = ParameterName(name) == .positional
+            if isPositional { positional += 1 }
             guard operands.contains(parameter.index) else { continue }
-            let cast = type.flatMap { TypeOID(sqlName: String(decoding: bytes[$0], as: UTF8.self)) }
-            result.append(Place(number: number, cast: cast))
+            if let place = isPositional ? places.place(ofIndex: positional) : places.place(of: name) { result.append(place) }
         }
         return result
     }
