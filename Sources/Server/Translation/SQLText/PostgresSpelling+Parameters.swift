@@ -14,15 +14,41 @@ extension PostgresSpelling {
         lexer = lexer.moved(to: type.end)
     }
 
-    /// `CAST($1 AS boolean)`: SQLite would make a number of what is sent, 0 of 'true'. In PostgreSQL the parameter is a boolean.
-    mutating func boolean(_ cast: SQLToken) {
+    /// `CAST($1 AS boolean)` and `CAST('2024-01-02' AS date)`: SQLite would make a number of them. To PostgreSQL they are `$1::boolean` and
+    /// `'2024-01-02'::date`.
+    ///
+    /// What is written otherwise here `NumericCoercion.castType` does not refuse, so it is refused here, where it is not.
+    mutating func castOfValue(_ cast: SQLToken) {
         var ahead = lexer
-        guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), NumericCoercion.isNumbered(operand),
-            ahead.next()?.matches("as") == true, let type = ahead.next(), NumericCoercion.isBoolean(type),
-            let close = ahead.next(), close.kind == .rightParenthesis
+        guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), let value = typed(operand) else { return }
+        ahead = ahead.moved(to: value.end)
+        guard ahead.next()?.matches("as") == true, let word = ahead.next(), NumericCoercion.valueType(word) != nil else { return }
+        refusal = NumericCoercion.refusedCast(word.name)
+        guard let type = extended(word.name, word.end), type.type.element == nil, value.type ?? type.type == type.type,
+            let name = Self.plainName(type.type)
         else { return }
-        replace(cast.start..<close.end, by: Array("\(operand.text)::boolean".utf8))
+        ahead = ahead.moved(to: type.end)
+        guard let close = ahead.next(), close.kind == .rightParenthesis else { return }
+        let range = cast.start..<close.end
+        if operand.kind == .string {
+            let content = Array(operand.name.utf8)
+            guard Self.literal(content, type.type) != nil else { return }
+            refusal = nil
+            literal(content, type.type, at: range)
+        } else if case .numbered(let number, _) = ParameterName(operand.bytes) {
+            refusal = nil
+            replace(range, by: Array("$\(number)::\(name)".utf8))
+        }
         lexer = ahead
+    }
+
+    /// A string or a `$n`, with the type that stands behind it; nil: it is something else.
+    private func typed(_ value: SQLToken) -> (type: TypeOID?, end: Int)? {
+        var copy = self
+        if value.kind == .string { return copy.typeName(value.end).map { ($0.type, $0.end) } ?? (nil, value.end) }
+        guard value.firstByte == UInt8(ascii: "$"), case .numbered(_, let name) = ParameterName(value.bytes) else { return nil }
+        guard let name else { return (nil, value.end) }
+        return extended(String(decoding: value.bytes[name].map(lowerASCII), as: UTF8.self), value.end).map { ($0.type, $0.end) }
     }
 
     /// A name of the type that is one word.

@@ -190,7 +190,7 @@ struct PostgresSpelling {
         } else if token.matches("array"), last?.isSymbol(".") != true, bracketEnd(behind: token) != nil {
             return depth < Self.depthLimit && array(token, depth)
         } else if token.matches("cast") {
-            boolean(token)
+            castOfValue(token)
         } else if token.matches("all"), last?.matches("limit") == true {
             replace(token.range, by: "-1".utf8)
         } else if token.matches("any") || token.matches("all") {
