@@ -42,9 +42,11 @@ test: lint
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive Package.swift Sources Tests bench
 
+# CI builds without debug information, a seventh of the time: functions keep their names in what is said of a trap.
+DEBUG_OPTIONS ?=
 .PHONY: built-tests
 built-tests: deps
-	$(SWIFT) build --build-tests
+	$(SWIFT) build $(DEBUG_OPTIONS) --build-tests
 
 # In two processes: each runs as many tests at a time as there are cores, and a third of them waits.
 unit-test: test-deps built-tests
@@ -58,7 +60,7 @@ BLACKBOX := Tests/BlackBox/run --numprocesses 5 --dist loadfile --no-loadscope-r
 
 # On what `unit-test` has built, which also checks exclusive access to memory. A release build takes four minutes more.
 blackbox-test: test-deps
-	$(SWIFT) build
+	$(SWIFT) build $(DEBUG_OPTIONS)
 	WALPOOLD=$(CURDIR)/.build/debug/walpoold WALPOOL_LOAD=$(CURDIR)/.build/debug/walpool-load $(BLACKBOX)
 
 # The same on what is installed, and those tests that take minutes in a debug build.

@@ -51,6 +51,7 @@ def test_the_same_value_twice_is_no_evidence_of_quiet():
 # What has not changed
 
 
+@pytest.mark.optimised
 def test_a_run_compared_with_itself_has_not_got_worse(results):
     """Halves of one run: false alarms may be one in twenty, as FALSE_ALARMS has it."""
     assert changes.FALSE_ALARMS <= 1 / 20
@@ -85,6 +86,7 @@ def test_the_manual_says_what_could_be_seen():
     assert said.removeprefix("What could be seen in one throughput: ") in manual
 
 
+@pytest.mark.optimised
 def test_half_of_a_throughput_that_a_goal_is_about_is_found(results):
     """Whichever it is, in two quiet runs of the same kind of machine."""
     older, newer = (next(record for record in results if record["machine"]["commit"] == commit) for commit in ("b50f8bc", "6112ac9"))

@@ -155,6 +155,7 @@ def test_it_is_no_other_system_in_the_report():
     assert "Where Walpool does less" not in text
 
 
+@pytest.mark.optimised
 def test_two_programs_in_one_run(tmp_path):
     with Bench(tmp_path, "--only", "select", "--sections", "memory", "--systems", "walpool", "--seconds", "1", "--repeat", "2",
                "--old", str(binary())) as bench:

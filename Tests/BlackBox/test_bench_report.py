@@ -306,6 +306,7 @@ def test_pictures_are_drawn(a_record, tmp_path):
 
 
 @pytest.mark.skipif(not plots.available(), reason="needs python3-matplotlib: bench/support/install python3-matplotlib")
+@pytest.mark.optimised
 def test_pictures_are_those_of_the_record_that_was_written_down(tmp_path):
     """Rounded, a median of whole microseconds is beyond both of them."""
     def whole(run):

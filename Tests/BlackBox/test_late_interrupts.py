@@ -40,7 +40,7 @@ def race(daemon, sql, after, attempts=1000):
 
 def test_a_begin_that_is_stopped_late_leaves_no_transaction(start_daemon):
     # BEGIN IMMEDIATE is so short that SQLite asks at its end about every two-hundredth time.
-    race(start_daemon(), "BEGIN IMMEDIATE", lambda holder, late, reply: late.query("ROLLBACK").check(), attempts=2000)
+    race(start_daemon(), "BEGIN IMMEDIATE", lambda holder, late, reply: late.query("ROLLBACK").check(), attempts=1000)
 
 
 @pytest.mark.parametrize("undo, sql", [

@@ -70,6 +70,7 @@ MOST = {"table": 29, "view": 27, "index": 250, "full text": 60}
 
 
 @pytest.mark.parametrize("kind", SHORT)
+@pytest.mark.optimised("view", "index")
 def test_a_short_text_that_defines_much(db, kind):
     client = db.client()
     client.query(WIDE).check()

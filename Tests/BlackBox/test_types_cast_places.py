@@ -96,6 +96,7 @@ def test_no_cast_makes_postgresqls_text_of_it(ask, oid, value):
     "SELECT $1::date, 1 IN (" + ",".join(f"a=${n}" for n in range(1, 8_000)) + ")",
     "UPDATE places SET d = $1::date, " + ",".join(["b=$1 IS NULL"] * 10_000) + ", nothing = 1",
 ], ids=["||", "->", "rows in rows", "dots behind", "dots before", "windows", "comparisons", "tests for NULL", "very many parameters", "assignments"])
+@pytest.mark.optimised("->")
 def test_long_texts_take_no_time_of_their_square(ask, sql):
     """SQLite refuses each of them, and what is read before it does is bounded; or there is a deadline for the reply."""
     assert ask(sql, wire.TEXT, "2024-01-02").errors
