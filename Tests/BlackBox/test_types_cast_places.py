@@ -61,6 +61,20 @@ def test_what_is_cast_is_not_ordered_as_a_text(ask, sql):
     assert ask(sql, wire.TEXT, "P1D" if "interval" in sql else '{"k":9}').state == "0A000"
 
 
+@pytest.mark.parametrize("sql", ["SELECT ?1, id FROM places WHERE j < ?", "SELECT $1, id FROM places WHERE ? > j", "SELECT ?1, id FROM places WHERE j < ? OR x = ?"])
+def test_which_question_mark_is_ordered(ask, shared, sql):
+    with shared.client() as client:
+        values = ["a", '{"k":10}', "x"][:sql.count("?") + sql.count("$")]
+        reply = client.ask(wire.parse(sql, types=[wire.TEXT, JSONB, wire.TEXT][:len(values)]), wire.bind(values), wire.execute())
+        assert reply.state == "0A000" and "parameter $2" in reply.error["M"]
+
+
+@pytest.mark.parametrize("sql", ["SELECT $1::int8, ?", "SELECT ?, $2::int8", "SELECT $1, ?"])
+def test_question_marks_beside_numbers_in_order(shared, sql):
+    with shared.client() as client:
+        assert client.ask(wire.parse(sql, types=[20, 20]), wire.bind(["1", "2"]), wire.execute()).check().texts == [("1", "2")]
+
+
 @pytest.mark.parametrize("sql", [
     "SELECT 1 FROM places WHERE id IN (" + ",".join(["1"] * 300) + ") AND j > $1::jsonb",
     "SELECT 1 FROM places WHERE $1 <> '' AND j IN (" + ",".join(["'9'::jsonb"] * 300) + ") AND j < '9'::jsonb",
@@ -256,6 +270,8 @@ def test_errors_name_what_the_statement_says(ask, sql, value, state, type):
     ("SELECT CAST($1 AS UUID) || ''", wire.TEXT, CAPITALS, SMALL), ("SELECT CAST($1 AS interval) || ''", 0, "1 day", "P1D"),
     ("SELECT CAST($1 AS JSONB) || ''", 0, "9", "9"), ("SELECT CAST($1 AS BOOLEAN)", wire.TEXT, "yes", "t"), ("SELECT cast($1 as time) || ''", 0, "03:04", "03:04:00"),
     ("SELECT CAST('2024-01-02' AS date) || $1", wire.TEXT, "", "2024-01-02"), ("SELECT CAST('1 day'::interval AS INTERVAL) || $1", wire.TEXT, "", "P1D"),
+    ("SELECT CAST\n ('2024-01-02' AS date) AS int WHERE $1 = ''", wire.TEXT, "", "2024-01-02"),
+    ("SELECT CAST(CAST('2024-01-02' AS date) AS text) || $1", wire.TEXT, "", "2024-01-02"),
     ("SELECT CAST('t' AS boolean) AND $1 = ''", wire.TEXT, "", "t"), (f"SELECT CAST('{CAPITALS}' AS uuid) || $1", wire.TEXT, "", SMALL),
     ("SELECT CAST('2024-01-02 13:00+01' AS timestamp with time zone) || $1", wire.TEXT, "", "2024-01-02 12:00:00+00:00"),
     ("SELECT id FROM places WHERE d = CAST($1 AS date) AND x <> $1", wire.TEXT, "2024-01-02", "1"),
@@ -269,6 +285,8 @@ def test_cast_of_a_value(ask, sql, oid, value, result):
     "CAST('abc' AS date)", "CAST('2024-13-01' AS timestamp)", "CAST('x' AS uuid)", "CAST('{' AS jsonb)", "CAST('maybe' AS boolean)", "CAST('1' || '2' AS date)",
     "CAST('2024-01-02'::timestamp AS date)", "CAST($1::text AS date)", "CAST($1::timestamp AS timestamp with time zone)", "CAST(x AS date)", "CAST($1 || '' AS date)",
     "CAST('{1}' AS int[])", "CAST('{1}' AS _int4)", "CAST($1 AS date[])", "CAST($1::timestamp without AS timestamp)", "CAST(?1 AS date)", "CAST('a' AS tsvector)",
+    "CAST/**/('2024-01-02' AS date)", "CAST -- a\n ($1 AS timestamp)", "CAST /* */ ($1 AS boolean)", "CAST($1 AS date)::text", "CAST($1 AS date)(3)",
+    "CAST(CAST('2024-01-02' AS date) AS integer)", "CAST(CAST($1 AS date) AS real)", "CAST('{}' AS json) + 1", "1 - CAST($1 AS jsonb)", "CAST($1 AS uuid) % 2",
     "CAST('2024-01-02' AS date text)", "CAST(E'2024-01-02' AS date)", "CAST(('2024-01-02') AS date)", "CAST('2024-01-02' AS date) + 1", "CAST('1' AS jsonb) < j",
 ])
 def test_what_would_be_a_number_of_sqlites(ask, cast):

@@ -155,7 +155,7 @@ final class Analysis: Sendable {
     private static func numbers(_ parameters: StatementParameters, _ mixed: Set<Int>) -> [Int: TypeOID] {
         var result: [Int: TypeOID] = [:]
         for slot in parameters.slots where slot.cast != nil || !mixed.contains(slot.number) {
-            let type = parameters.types[slot.number - 1]
+            let type = slot.cast.map { parameters.casts[Int($0)].type } ?? parameters.types[slot.number - 1]
             if type.isNumber { result[slot.index] = type.stored ?? .numeric }
         }
         return result

@@ -55,12 +55,12 @@ struct StatementParameters {
 
     /// To SQLite `?1` is what it came upon first, as `$2` or `$1::date` may be; and `$1` has a number of its own behind `?`.
     private func isMisnumbered(_ sql: UnsafeRawBufferPointer, _ found: [(number: Int, type: TypeOID)]) -> Bool {
-        guard let base = sql.baseAddress, memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil,
-            found.enumerated().contains(where: { $0 + 1 != $1.number || $1.type != .unspecified })
-        else { return false }
+        guard let base = sql.baseAddress, memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil else { return false }
+        let isShifted = found.enumerated().contains { $0 + 1 != $1.number }
+        guard isShifted || found.contains(where: { $0.type != .unspecified }) else { return false }
         return SQLLexer(sql).contains { token in
             guard token.kind == .parameter, token.bytes.first == UInt8(ascii: "?") else { return false }
-            guard case .numbered(let number, _) = ParameterName(token.bytes) else { return true }
+            guard case .numbered(let number, _) = ParameterName(token.bytes) else { return isShifted }
             return found.indices.contains(number - 1) && found[number - 1] != (number, .unspecified)
         }
     }

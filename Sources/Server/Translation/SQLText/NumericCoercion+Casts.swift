@@ -41,19 +41,19 @@ extension NumericCoercion {
         if operand.count == 1, table.tokens[operand.lowerBound].matches("null") { return nil }
         // An array's type is more than the word.
         guard type == table.tokens[found].name else { return type }
-        if isValue(operand, of: table.tokens[found], table) { return nil }
+        if table.tokens[index].hasOnlySpace(before: table.tokens[index + 1]), isValue(operand, of: table.tokens[found], table) {
+            return nil
+        }
         return isBoolean(table.tokens[found]) && isBoolean(operand, table) ? nil : type
     }
 
-    /// `CAST($1 AS boolean)` becomes `$1::boolean` (see PostgresSpelling), and of a number CAST makes itself, which is a boolean to SQLite.
-    /// What only the schema tells may be the text 'true'.
+    /// Of a number CAST makes itself, which is a boolean to SQLite. What only the schema tells may be the text 'true'.
     private static func isBoolean(_ operand: Range<Int>, _ table: TokenTable) -> Bool {
-        if operand.count == 1, isNumbered(table.tokens[operand.lowerBound]) { return true }
         let found = ExpressionClassifier(table: table).classify(operand)
         return found == .null || found?.isNumber ?? false
     }
 
-    /// `PostgresSpelling.castOfValue` writes it otherwise: `CAST($1 AS date)`, `CAST('{}'::jsonb AS jsonb)`.
+    /// `PostgresSpelling.castOfValue` writes it otherwise, which looks for CAST and a parenthesis with no comment between them: `CAST($1 AS date)`, `CAST('{}'::jsonb AS jsonb)`.
     private static func isValue(_ operand: Range<Int>, of type: SQLToken, _ table: TokenTable) -> Bool {
         guard let type = valueType(type) else { return false }
         let value = table.tokens[operand.lowerBound]

@@ -44,6 +44,8 @@ enum NumericCoercion {
             start = base.distance(to: open) + 1
             var end = start - 1
             while end > 0, isSpace(sql[end - 1]) { end -= 1 }
+            // A comment between them may hide the word.
+            if end > 1, sql[end - 1] == UInt8(ascii: "/"), sql[end - 2] == UInt8(ascii: "*") { return true }
             if end > 3, sql[end - 1] | 0x20 == UInt8(ascii: "t"), sql[end - 2] | 0x20 == UInt8(ascii: "s") { return true }
         }
         return false

@@ -28,7 +28,7 @@ extension PostgresSpelling {
             let name = Self.plainName(type.type)
         else { return }
         ahead = ahead.moved(to: type.end)
-        guard let close = ahead.next(), close.kind == .rightParenthesis else { return }
+        guard let close = ahead.next(), close.kind == .rightParenthesis, !isMadeANumber(type.type, ahead) else { return }
         let range = cast.start..<close.end
         if operand.kind == .string {
             let content = Array(operand.name.utf8)
@@ -40,6 +40,19 @@ extension PostgresSpelling {
             replace(range, by: Array("$\(number)::\(name)".utf8))
         }
         lexer = ahead
+    }
+
+    /// Whether it is calculated with, or cast once more.
+    private func isMadeANumber(_ type: TypeOID, _ behind: SQLLexer) -> Bool {
+        if type != .bool, isBesideArithmetic(behind.position) { return true }
+        var ahead = behind
+        guard let next = ahead.next() else { return false }
+        // `::text` is a colon and a parameter.
+        if next.firstByte == UInt8(ascii: ":") || next.kind == .leftParenthesis { return true }
+        guard next.matches("as"), last?.kind == .leftParenthesis, let opener = openers.last, opener?.matches("cast") == true else {
+            return false
+        }
+        return ahead.next().flatMap { TypeOID(sqlName: $0.name) }?.isNumber == true
     }
 
     /// A string or a `$n`, with the type that stands behind it; nil: it is something else.

@@ -250,7 +250,7 @@ struct PostgresSpelling {
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
 
     /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, is calculated with.
-    private func isBesideArithmetic(_ end: Int) -> Bool {
+    func isBesideArithmetic(_ end: Int) -> Bool {
         var ahead = lexer.moved(to: end)
         var (left, right) = (last, ahead.next())
         func isFound() -> Bool { left?.isArithmetic == true || right?.isArithmetic == true }
