@@ -22,7 +22,7 @@ ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELEC
 STEP = "SELECT instr(hex(zeroblob(120000)), hex(zeroblob(60000)) || '1')"
 
 
-@pytest.fixture(params=[True, False], ids=["io_uring", "no_io_uring"])
+@pytest.fixture(params=[True, pytest.param(False, marks=pytest.mark.optimised)], ids=["io_uring", "no_io_uring"])
 def daemon(start_daemon, monkeypatch, request):
     """With io_uring, if the machine has it, and without."""
     with monkeypatch.context() as patch:

@@ -345,6 +345,7 @@ def test_a_server_that_dies_fails_its_run_and_is_started_anew(tmp_path):
     assert second["throughput_per_s"] > 0 and not second["errors"]
 
 
+@pytest.mark.optimised
 def test_ctrl_c_leaves_nothing_but_what_was_measured(tmp_path):
     with Bench(tmp_path, "--only", "insert", "--sections", "throughput", "--clients", "8", "--systems", "walpool,direct",
                "--seconds", "2", "--repeat", "50") as bench:

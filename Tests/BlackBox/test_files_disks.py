@@ -137,6 +137,7 @@ def test_a_full_disk_keeps_nobody_out(small_disk, start_daemon, outsider, synchr
 
 @pytest.mark.parametrize("makes_room, how", [
     (True, "commit"), (True, "stop"), (False, "stop"), pytest.param(False, "commit", marks=pytest.mark.optimised)])
+@pytest.mark.optimised("False-stop")
 def test_a_wal_that_is_deleted_for_its_room(small_disk, start_daemon, makes_room, how):
     """Its room is not free before the daemon ends, and what is in it may have none in the database. Half of it would be damage."""
     ballast = small_disk / "ballast"

@@ -137,7 +137,7 @@ def test_questions_that_are_too_long(daemon, client):
      "CREATE TABLE c (a, {})".format(", ".join(["FOREIGN KEY (a) REFERENCES p (c999)"] * 10_000))],
     ["CREATE TABLE p ({}, {})".format(
         ", ".join(f"c{n}" for n in range(65)), ", ".join(f"UNIQUE (c{a}, c{b})" for a in range(65) for b in range(65) if a != b))]])
-@pytest.mark.optimised("tables1")
+@pytest.mark.optimised
 def test_schemas_of_many_keys(daemon, client, tables):
     for sql in tables:
         client.query(sql).check()

@@ -134,6 +134,7 @@ def test_nobody_waits_without_need():
 @pytest.mark.parametrize("forgotten, problem", [
     ("writer", r" without need\n"), ("step", r" [1-9]\d* long steps should be under way, and [1-9]\d* threads are at work\n"),
 ])
+@pytest.mark.optimised("writer")
 def test_it_would_be_noticed(forgotten, problem):
     done = liveness("--seconds", "60", "--betray", forgotten, "--step", "1", "--patience", "0.3")
     assert done.returncode == 1 and re.search(problem, done.stdout), done.stdout + done.stderr

@@ -65,6 +65,7 @@ def writer(daemon):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.optimised("pipelined")
 def test_it_is_done_once(db, shape):
     group = Group(db)
     early = group.add(insert(1))
@@ -105,6 +106,7 @@ def test_a_question_to_the_catalogs(db):
     assert db.value("SELECT count(*) FROM w") == "0"
 
 
+@pytest.mark.optimised("pipelined")
 def test_many_short_statements(db):
     """No statement of it is long enough to be asked."""
     group = Group(db)

@@ -31,6 +31,7 @@ LARGE_AND_WRONG = f"INSERT INTO t {ROWS} SELECT {{}} + 1 - i, zeroblob(1000) FRO
 @pytest.mark.parametrize("large, state", [
     (f"BEGIN; {LARGE}; ROLLBACK", None), (LARGE_AND_WRONG, "23505"),
     (f"BEGIN; SAVEPOINT s; {LARGE}; ROLLBACK TO s; INSERT INTO t VALUES (0, ''); COMMIT", None)])
+@pytest.mark.optimised("pipelined", "normal")
 def test_it_is_cut(start_daemon, synchronous, large, state):
     daemon = start_daemon(options=["--synchronous", synchronous], config=f"wal_limit_bytes = {LIMIT}\n")
     daemon.run("CREATE TABLE t (x INTEGER PRIMARY KEY, y)", "CREATE TABLE large (z)", "INSERT INTO t VALUES (1, 'a')")
@@ -69,6 +70,7 @@ def test_it_is_cut_behind_a_snapshot(start_daemon, synchronous):
 
 @pytest.mark.parametrize("synchronous", ["full", "pipelined"])
 @pytest.mark.parametrize("limit", [LIMIT, 64 << 20])
+@pytest.mark.optimised("pipelined")
 def test_a_full_disk_has_its_room_again(disk, start_daemon, synchronous, limit):
     """It is no matter of `wal_limit_bytes`: who had no room has none of the others'."""
     daemon = start_daemon(disk / "app.db", options=["--synchronous", synchronous], config=f"wal_limit_bytes = {limit}\n")

@@ -133,6 +133,7 @@ def test_one_that_is_prepared_again(db):
 
 
 @pytest.mark.parametrize("synchronous", ["full", "pipelined"])
+@pytest.mark.optimised("pipelined")
 def test_who_came_before_it_in_a_group_is_answered(start_daemon, synchronous):
     daemon = start_daemon(options=["--synchronous", synchronous], config='group_time_limit = "2ms"\nwriter_idle_limit = "1min"\nlog_client_errors = "all"\n')
     daemon.run(*SCHEMA)

@@ -76,6 +76,7 @@ def test_nobody_writes_what_was_read(counter):
     "WITH x AS (SELECT v FROM t FOR UPDATE) SELECT * FROM x", "SELECT v FROM t WHERE v < '1'::int8 FOR UPDATE",
     "VALUES ('0') FOR UPDATE"])
 @pytest.mark.parametrize("how", ["query", "extended", "prepared", "cursor", "copy"])
+@pytest.mark.optimised("extended", "cursor")
 def test_spellings(counter, client, sql, how):
     client.query("BEGIN").check()
     if how == "query":

@@ -101,6 +101,7 @@ def test_members_that_end_well(db):
     f"SET LOCAL application_name = 'app'; {LARGE}", f"BEGIN; SET LOCAL application_name = 'app'; {LARGE}; COMMIT",
     f"{LARGE}; SET application_name = 'app'; SELECT set_config('application_name', 'base', false)",
     "INSERT INTO t (who) SELECT hex(randomblob(500000)) WHERE set_config('application_name', 'app', false) IS NOT NULL"])
+@pytest.mark.optimised("pipelined")
 def test_a_commit_that_fails(start_daemon, synchronous, has_partner, message):
     daemon = start_daemon(config=f'synchronous = "{synchronous}"\n')
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, who TEXT)")

@@ -37,6 +37,7 @@ def survives(daemon, ids):
 
 
 @pytest.mark.parametrize("more", [[], ["UPDATE t SET n = n + 10 WHERE id < 10"], SPILL], ids=["nothing", "little", "much"])
+@pytest.mark.optimised("pipelined")
 def test_rollback_to(small, more):
     client = small.client()
     for sql in ["BEGIN", "SAVEPOINT a", *SPILL, "ROLLBACK TO a", *more, "INSERT INTO kept VALUES (1)", "COMMIT"]:

@@ -23,6 +23,7 @@ def serve(start_daemon, request):
 
 
 @pytest.mark.parametrize("ends", ["ROLLBACK", "hangs up"])
+@pytest.mark.optimised("pipelined")
 def test_a_block_ends_that_had_a_reader_and_the_writer(serve, ends):
     """
     holder                      reading                     writing, later
@@ -52,6 +53,7 @@ def test_a_block_ends_that_had_a_reader_and_the_writer(serve, ends):
     reading.reply().check()
 
 
+@pytest.mark.optimised("pipelined")
 def test_members_of_a_group_with_more_behind_it(serve):
     """
     holder                      members                     next
