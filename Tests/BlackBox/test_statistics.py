@@ -72,6 +72,8 @@ def test_waits(start_daemon):
     before = settled_values(daemon)
     holder.query("BEGIN; INSERT INTO t VALUES (1)").check()
     waiter.send(wire.query("INSERT INTO t VALUES (2)"))
+    # It has been analysed, which needs the one reader.
+    daemon.settle(waiter)
     reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT * FROM t").check()
     last.send(wire.query("SELECT * FROM t"))
     daemon.settle(waiter, last)
