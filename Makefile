@@ -63,7 +63,7 @@ blackbox-test: test-deps
 	$(SWIFT) build $(DEBUG_OPTIONS)
 	WALPOOLD=$(CURDIR)/.build/debug/walpoold WALPOOL_LOAD=$(CURDIR)/.build/debug/walpool-load $(BLACKBOX)
 
-# The same on what is installed, and those tests that take minutes in a debug build.
+# The same on what is installed, and those tests that take minutes in a debug build or have cheaper ones beside them.
 .PHONY: release-test
 release-test: test-deps build load
 	WALPOOLD=$(CURDIR)/.build/release/walpoold WALPOOL_LOAD=$(CURDIR)/.build/release/walpool-load $(BLACKBOX)

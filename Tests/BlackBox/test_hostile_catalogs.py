@@ -137,7 +137,7 @@ def test_questions_that_are_too_long(daemon, client):
      "CREATE TABLE c (a, {})".format(", ".join(["FOREIGN KEY (a) REFERENCES p (c999)"] * 10_000))],
     ["CREATE TABLE p ({}, {})".format(
         ", ".join(f"c{n}" for n in range(65)), ", ".join(f"UNIQUE (c{a}, c{b})" for a in range(65) for b in range(65) if a != b))]])
-@pytest.mark.optimised
+@pytest.mark.optimised("tables1")
 def test_schemas_of_many_keys(daemon, client, tables):
     for sql in tables:
         client.query(sql).check()
@@ -158,7 +158,6 @@ def test_catalogs_of_a_large_schema_can_be_stopped(daemon, client):
     assert int(client.value("SELECT count(*) FROM pg_attribute WHERE attnum > 0")) >= 57_000
 
 
-@pytest.mark.optimised
 def test_aggregates_of_catalogs_stay_within_the_length_of_a_value(daemon, client):
     for sql in ["array_agg(repeat('x', 10000000))", "string_agg(repeat('x', 10000000), '' ORDER BY typname)"]:
         assert client.query(f"SELECT {sql} FROM pg_catalog.pg_type").state is not None

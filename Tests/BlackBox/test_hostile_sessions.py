@@ -90,7 +90,6 @@ def test_parameters_of_named_statements_count(daemon):
     assert daemon.memory("VmHWM") < 600 << 20
 
 
-@pytest.mark.optimised
 def test_values_of_named_portals_count_though_they_are_nothing(daemon):
     client = daemon.client()
     client.ask(wire.parse("SELECT ?65535", name="s", types=[20] * 65_535)).check()
@@ -200,7 +199,6 @@ def test_statements_that_grow_with_their_tables_are_counted(start_daemon):
         client.reply().check()
 
 
-@pytest.mark.optimised
 def test_a_byte_behind_a_large_message_keeps_no_memory(start_daemon):
     daemon = start_daemon()
     daemon.run("SELECT 1")

@@ -99,7 +99,6 @@ def test_a_short_text_that_defines_much(db, kind):
 
 
 @pytest.mark.parametrize("kind", ["view", pytest.param("full text", marks=pytest.mark.optimised)])
-@pytest.mark.optimised("view")
 def test_going_on_after_a_refusal(db, kind):
     """What was undone takes from the writer's memory what it knew of the columns of all others."""
     client = db.client()

@@ -182,7 +182,6 @@ def test_updates_of_many_rows_at_once(client):
     assert parameter_types(client, f"SELECT id FROM many WHERE {pairs}") == [20, 25] * 900
 
 
-@pytest.mark.optimised
 def test_statements_with_many_columns(client):
     """For each of them a jump, and a register that is written in two ways."""
     columns = 1500

@@ -31,7 +31,7 @@ final class Analysis: Sendable {
     let slots: [ParameterSlot]
     /// By PostgreSQL's number: the type in the statement's own text (`$1::int8`), or `.unspecified`.
     let parameterTypes: [TypeOID]
-    /// Places of parameters with a type, which elsewhere have none.
+    /// Places of parameters with a type, which elsewhere have none or another.
     let parameterCasts: [ParameterCast]
     /// Their numbers.
     private let mixed: Set<Int>

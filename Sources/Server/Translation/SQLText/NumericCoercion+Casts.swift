@@ -53,7 +53,8 @@ extension NumericCoercion {
         return found == .null || found?.isNumber ?? false
     }
 
-    /// `PostgresSpelling.castOfValue` writes it otherwise, which looks for CAST and a parenthesis with no comment between them: `CAST($1 AS date)`, `CAST('{}'::jsonb AS jsonb)`.
+    /// `PostgresSpelling.castOfValue`, which looks for CAST and a parenthesis with no comment between them, writes it otherwise:
+    /// `CAST($1 AS date)`, `CAST('{}'::jsonb AS jsonb)`.
     private static func isValue(_ operand: Range<Int>, of type: SQLToken, _ table: TokenTable) -> Bool {
         guard let type = valueType(type) else { return false }
         let value = table.tokens[operand.lowerBound]
