@@ -11,7 +11,7 @@ import pytest
 
 from bench_report_fixtures import a_record, made_up, row, section, slower  # noqa: F401 (a fixture)
 from daemon import REPOSITORY
-from support import markdown, plots, readme, record, recordview, report, tools
+from support import markdown, plots, readme, record, recordview, report, tools, wholeruns
 
 REPORT = REPOSITORY / "bench" / "support" / "report.py"
 
@@ -343,6 +343,15 @@ def test_readmes_part(a_record, tmp_path):
     assert "/throughput.svg)" in text and "starvation.svg" not in text
 
 
+def test_modes_stand_side_by_side_where_a_transaction_has_round_trips(a_record):
+    text = readme.part_of_readme(a_record, ".")
+    assert row(text, "`synchronous`")[:2] == ["8 clients", "64 clients"]
+    assert row(text, "`full`, the default")[:2] == ["2.00", "2.00"] and row(text, "`pipelined`")[:2] == ["2.20", "2.20"]
+    others = [cell["id"] for cell in a_record["summary"] if cell["id"] not in readme.ROUND_TRIPS]
+    assert "`full`, the default" not in readme.part_of_readme({**a_record, "summary": [
+        cell for cell in a_record["summary"] if cell["id"] in others]}, ".")
+
+
 def test_who_was_ended_by_promise_is_in_its_row(a_record):
     made = copy.deepcopy(a_record)
     [cell] = [cell for cell in made["summary"] if cell["workload"] == "starve-one"]
@@ -393,3 +402,41 @@ def test_readme_shows_the_results_it_names():
         pytest.skip("README has no markers yet")
     results = REPOSITORY / found[1]
     assert found[0] == readme.part_of_readme(report.load(results), results)
+
+
+# All whole runs
+
+
+def of_commit(made, commit, started, **change):
+    return {**made, "machine": {**made["machine"], "commit": commit, "kernel": "6.1"}, "started": started, **change}
+
+
+def test_whole_runs_stand_side_by_side_the_newest_first(a_record):
+    slow = made_up(slower("select-8", "walpool", 0.5))
+    text = wholeruns.part_of_page({
+        "old": of_commit(slow, "0123456789", "2026-11-20T09:30:00+00:00"), "new": of_commit(a_record, "abcdef", "2026-11-21T10:00:00+00:00"),
+        "quick": of_commit(a_record, "999", "2026-11-22T10:00:00+00:00", quick=True)})
+    assert row(text, "goal") == ["set", "abcdef", "0123456"]
+    assert row(text, "point SELECT, 8 clients, to Postgres") == ["≥ 1.9", "2.00", "**1.00**"]
+    assert row(text, "64 writers, 16 readers, 2 scanners: longest wait of writers") == ["≤ 100 ms", "50.0 ms", "50.0 ms"]
+    met = sum(bool(goal["met"]) for goal in a_record["goals"])
+    assert row(text, "[0123456](../bench/results/old/results.md)") == [
+        "2026-11-20, 09:30", "6.1", "71 µs", "50 µs", f"{sum(bool(goal['met']) for goal in slow['goals'])} of 19"]
+    assert row(text, "[abcdef](../bench/results/new/results.md)")[-1] == f"{met} of 19" and "999" not in text
+
+
+def test_a_goal_that_one_run_did_not_have_is_empty_there(a_record):
+    fewer = of_commit(a_record, "new", "2026-11-22T10:00:00+00:00", goals=a_record["goals"][1:])
+    text = wholeruns.part_of_page({"a": fewer, "b": of_commit(a_record, "old", "2026-11-21T10:00:00+00:00")})
+    assert row(text, "point SELECT, 1 client, to Postgres") == ["≥ 1.2", "", "2.00"]
+
+
+def test_there_must_be_a_whole_run(a_record):
+    with pytest.raises(tools.BenchError, match="no whole run"):
+        wholeruns.part_of_page({"quick": {**a_record, "quick": True}})
+
+
+def test_the_page_of_benchmarks_shows_all_runs_that_are_kept():
+    """It is never written by hand: made again from the results, it is the same."""
+    found = wholeruns.SECTION.search((REPOSITORY / "docs" / "benchmarks.md").read_text())
+    assert found and found[0] == wholeruns.part_of_page(report.all_kept())

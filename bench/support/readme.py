@@ -1,37 +1,34 @@
-"""README's part of a benchmark: the main figures, which goals were missed, the longest waits and two pictures, between two
-comments, so that it is never written by hand. The first says which results it is made of; a test makes it again and
-compares. What is longer stays in the results, to which it links: README is the front page."""
+"""README's part of a benchmark: the main figures, which goals were missed, the longest waits and two pictures. It is a marked
+part (marked.py), so that it is never written by hand. What is longer stays in the results, to which it links: README is the
+front page."""
 
 import os
-import re
 import statistics
 from pathlib import Path
 
-from support import losses
+from support import losses, marked
 from support import markdown as md
 from support.plots import PICTURES as TITLES
 from support.record import failed
 from support.report_frame import goals_in_words
-from support.recordview import STARVATION_VICTIMS, VICTIM_NAMES, answered_shares, cores, crossed, title
+from support.recordview import (STARVATION_VICTIMS, VICTIM_NAMES, answered_shares, cores, crossed, named_workload,
+                                slower_syncs, title)
 from support.tools import REPOSITORY, BenchError
 
-BEGIN, END = "<!-- benchmark of {directory}, made by bench/support/report.py --readme -->", "<!-- end of benchmark -->"
-SECTION = re.compile(r"<!-- benchmark of (\S+), made by [^>]*-->\n.*?<!-- end of benchmark -->", re.DOTALL)
+BEGIN, END = marked.begin("benchmark of {directory}", "--readme"), marked.end("benchmark")
+SECTION = marked.section(r"benchmark of (\S+)", "benchmark")
 
-# What README shows: cell, name, the best of which modes.
+# What README shows: cell, the best of which modes.
 FULL, BEST = ("walpool",), ("walpool", "walpool-pipelined")
 ROWS = (
-    ("select-1", "point SELECT (Walpool polls)", FULL), ("select-8", "point SELECT", FULL),
-    ("select-64", "point SELECT", FULL),
-    ("insert-1", "durable INSERT", FULL), ("insert-8", "durable INSERT", FULL), ("insert-64", "durable INSERT", FULL),
-    ("mixed-95-5-64", "95 % reads, 5 % writes", FULL),
-    ("tpcb-8", "TPC-B, a message a statement", BEST), ("tpcb-64", "TPC-B, a message a statement", BEST),
-    ("tpcb-simple-8", "TPC-B without tellers and branches", BEST),
-    ("tpcb-simple-64", "TPC-B without tellers and branches", BEST),
-    ("tpcb-pipeline-8", "TPC-B, one pipeline", BEST), ("tpcb-pipeline-64", "TPC-B, one pipeline", BEST),
-    ("insert-64-2ms", "durable INSERT, syncs 2 ms slower", FULL),
-    ("tpcb-64-2ms", "TPC-B, a message a statement, syncs 2 ms slower", BEST),
+    ("select-1", FULL), ("select-8", FULL), ("select-64", FULL), ("insert-1", FULL), ("insert-8", FULL), ("insert-64", FULL),
+    ("mixed-95-5-64", FULL), ("tpcb-8", BEST), ("tpcb-64", BEST), ("tpcb-simple-8", BEST), ("tpcb-simple-64", BEST),
+    ("tpcb-pipeline-8", BEST), ("tpcb-pipeline-64", BEST), ("insert-64-2ms", FULL), ("tpcb-64-2ms", BEST),
 )
+# What is said of a cell beside its name.
+REMARKS = {"select-1": " (Walpool polls)"}
+# What is not sent as a whole, which is where the modes differ most.
+ROUND_TRIPS = ("tpcb-8", "tpcb-64", "tpcb-8-2ms", "tpcb-64-2ms")
 # Whose longest waits it shows; one class is slow because it wants to be.
 WAITING = ("walpool", "postgres", "direct")
 NOT_WAITING = ("slow",)
@@ -46,7 +43,7 @@ def part_of_readme(record, results):
     shown = os.path.relpath(directory, REPOSITORY)
     parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), by_pgbench(record),
              shared_cores(record), picture("throughput", directory, shown),
-             goals(record, shown), losses.summary(record, shown), answered(record), waits(record),
+             goals(record, shown), losses.summary(record, shown), round_trips(record), answered(record), waits(record),
              picture("starvation", directory, shown), END]
     return "\n\n".join(part for part in parts if part)
 
@@ -100,16 +97,16 @@ def conditions(record, directory):
 def main_figures(record):
     cells = {cell["id"]: cell for cell in record["summary"]}
     rows = []
-    for name, what, modes in ROWS:
+    for name, modes in ROWS:
         cell = cells.get(name)
         measured = [mode for mode in modes if cell and cell["systems"].get(mode, {}).get("throughput_per_s")]
         if not measured:
             continue
         best = max(measured, key=lambda mode: cell["systems"][mode]["throughput_per_s"]["median"])
-        note = f", `{best.removeprefix('walpool-')}`" if best != "walpool" else ""
+        what = named_workload(cell) + REMARKS.get(name, "") + (f", `{best.removeprefix('walpool-')}`" if best != "walpool" else "")
         figures = [md.whole(_median(cell, system)) for system in (best, "postgres", "direct")]
         with_pgbench = cells.get(f"{name}-pgbench", {"ratios": {}})
-        rows.append([what + note, md.whole(cell["clients"]), *figures,
+        rows.append([what, md.whole(cell["clients"]), *figures,
                      *(md.ratio(each["ratios"].get(f"{best}/{other}"))
                        for each, other in ((cell, "postgres"), (with_pgbench, "postgres"), (cell, "direct")))])
     if not rows:
@@ -147,14 +144,28 @@ def shared_cores(record):
                       f"{words}.")
 
 
+def round_trips(record):
+    """Where it does less than PostgreSQL for a reason that an application can do something about."""
+    cells = {cell["id"]: cell for cell in record["summary"] if cell["id"] in ROUND_TRIPS}
+    modes = {"`full`, the default": "walpool", "`pipelined`": "walpool-pipelined"}
+    shown = [[words, *(md.ratio(cells[name]["ratios"].get(f"{mode}/postgres")) if name in cells else md.ABSENT for name in ROUND_TRIPS)]
+             for words, mode in modes.items()]
+    if not any(figure for _, *figures in shown for figure in figures):
+        return None
+    heads = [md.clients(cell["clients"]) + slower_syncs(cell) if (cell := cells.get(name)) else name for name in ROUND_TRIPS]
+    return ("Where Walpool does less than PostgreSQL, it is mostly in transactions of several round trips: each holds the one writer "
+            "for its round trips and, under `full`, for its sync. This is TPC-B with a message for each statement, in multiples of "
+            f"PostgreSQL's throughput:\n\n{md.table(['`synchronous`', *heads], shown)}")
+
+
 # Less than this, and percentiles say little of what clients waited for.
 WHOLE_SHARE = 0.9
 
 
 def answered(record):
     """Percentiles know only of what was answered: where clients starve, most of their time is in none."""
-    shares = [statistics.median(values) for name, what, _ in ROWS for values in [answered_shares(record, name, "direct")]
-              if what.startswith("durable INSERT") and values]
+    shares = [statistics.median(values) for name, _ in ROWS for values in [answered_shares(record, name, "direct")]
+              if name.startswith("insert-") and values]
     low = [share for share in shares if share < WHOLE_SHARE]
     if not low:
         return None
@@ -226,9 +237,4 @@ def _mostly_timeouts(record, goal):
 
 
 def put_into(readme, text):
-    """Replaces what is between the markers; there must be one such place."""
-    old = readme.read_text()
-    if len(SECTION.findall(old)) != 1:
-        raise BenchError(f"{readme} has no place for it, or several: a line \"{BEGIN.format(directory='-')}\" and a line "
-                         f"\"{END}\"")
-    readme.write_text(SECTION.sub(lambda _: text, old))
+    marked.put_into(readme, SECTION, text, f"a line \"{BEGIN.format(directory='-')}\" and a line \"{END}\"")

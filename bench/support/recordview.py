@@ -18,6 +18,12 @@ VICTIM_NAMES = {
     "starve-scanners": "writers beside pinned snapshots", "starve-outsider": "writers, an outsider locks the file",
     "starve-slow-client": "writers beside a slow client", "starve-vacuum": "writers, VACUUM due in the middle",
 }
+# Those of the pages: the workloads that goals are about, and README's table.
+WORKLOAD_NAMES = {
+    "select": "point SELECT", "insert": "durable INSERT", "mixed-95-5": "95 % reads, 5 % writes",
+    "tpcb": "TPC-B, a message a statement", "tpcb-simple": "TPC-B without tellers and branches",
+    "tpcb-pipeline": "TPC-B, one pipeline", **VICTIM_NAMES,
+}
 # Cells whose clients all ask for the same and should get as much: cell, class (None: the first), name.
 EQUAL_SHARES = (
     ("insert-64", None, "Durable INSERT, 64 clients"),
@@ -54,6 +60,15 @@ def by_workload(cells):
 
 def title(record, system):
     return record["systems"].get(system, {}).get("title", system)
+
+
+def named_workload(cell):
+    """Of a cell or a goal."""
+    return WORKLOAD_NAMES.get(cell["workload"], cell["workload"]) + slower_syncs(cell)
+
+
+def slower_syncs(cell):
+    return f", syncs {cell['sync_delay_us'] / 1000:g} ms slower" if cell["sync_delay_us"] else ""
 
 
 def class_of(part, name):

@@ -2,7 +2,8 @@
 """The report of a benchmark: from bench/run's record to Markdown.
 
     bench/support/report.py RESULTS                       prints the report of results.json, or of the directory it is in
-    bench/support/report.py --readme RESULTS [README.md]  prints README's part of it, or puts it between README's markers"""
+    bench/support/report.py --readme RESULTS [README.md]  prints README's part of it, or puts it between README's markers
+    bench/support/report.py --runs [docs/benchmarks.md]   prints that page's part of all whole runs in bench/results, or puts it there"""
 
 import json
 import signal
@@ -11,10 +12,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from support import losses, plots, report_costs, report_frame, report_throughput, report_waits  # noqa: E402
+from support import losses, plots, report_costs, report_frame, report_throughput, report_waits, wholeruns  # noqa: E402
 from support.readme import part_of_readme, put_into  # noqa: E402
 from support.record import FORMAT, rounded  # noqa: E402
-from support.tools import BenchError  # noqa: E402
+from support.tools import BENCH, BenchError  # noqa: E402
 
 # A picture stands before the section it sums up.
 ORDER = (
@@ -53,6 +54,11 @@ def load(path):
     return record
 
 
+def all_kept(results=BENCH / "results"):
+    """Directory -> record."""
+    return {file.parent.name: load(file) for file in sorted(results.glob("*/results.json"))}
+
+
 def _main(arguments):
     try:
         return _made(arguments)
@@ -68,6 +74,12 @@ def _made(arguments):
             print(text)
         else:
             put_into(Path(arguments[2]), text)
+    elif arguments[:1] == ["--runs"] and len(arguments) in (1, 2):
+        text = wholeruns.part_of_page(all_kept())
+        if len(arguments) == 1:
+            print(text)
+        else:
+            wholeruns.put_into(Path(arguments[1]), text)
     elif len(arguments) == 1 and not arguments[0].startswith("-"):
         print(markdown(load(arguments[0]), plots.drawn(arguments[0])), end="")
     else:

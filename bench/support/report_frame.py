@@ -3,7 +3,7 @@ in, Markdown out, or None where it has nothing to say."""
 
 from support import markdown as md
 from support.goals import failed, is_within_noise, verdict
-from support.recordview import title
+from support.recordview import slower_syncs, title
 
 
 def goals(record):
@@ -51,8 +51,7 @@ def _missed(record, goal):
 
 
 def _name(goal):
-    delay = f", syncs {goal['sync_delay_us'] / 1000:g} ms slower" if goal["sync_delay_us"] else ""
-    return f"{goal['workload']}, {md.clients(goal['clients'])}{delay}"
+    return f"{goal['workload']}, {md.clients(goal['clients'])}{slower_syncs(goal)}"
 
 
 def _goal_row(record, goal):
