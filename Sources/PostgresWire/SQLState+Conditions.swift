@@ -68,6 +68,7 @@ extension SQLState {
     public static let duplicateObject: SQLState = "42710"
     public static let groupingError: SQLState = "42803"
     public static let datatypeMismatch: SQLState = "42804"
+    public static let cannotCoerce: SQLState = "42846"
     public static let undefinedFunction: SQLState = "42883"
     public static let undefinedTable: SQLState = "42P01"
     public static let undefinedParameter: SQLState = "42P02"

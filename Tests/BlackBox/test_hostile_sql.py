@@ -36,6 +36,8 @@ ENDLESS = {
 # What the daemon reads by itself, without a look at the clock: in a time that goes with its length, or these end by the deadline.
 LONG = {
     "casts": ("SELECT 1" + "::int" * 200_000, "1"),
+    # Of each argument a type is looked for.
+    "calls in calls": ("SELECT coalesce(" + ", ".join(["nullif(" * 22 + "v" + ", false)" * 22] * 30) + ") FROM (SELECT 7 AS v)", "7"),
     "split_part": ("SELECT length(split_part(printf('%.*c', 4000000, 'a'), printf('%.*c', 2000000, 'a') || 'b', 1))", "4000000"),
 }
 
@@ -51,6 +53,7 @@ def test_long_texts_take_no_time_of_their_square(served, name):
 LONG_REFUSED = {
     "brackets before a quote, and arrays": "SELECT 1 " + "= ANY([" * 140_000 + "'",
     "brackets before a quote, and types": "SELECT " + "1::int8[[" * 100_000 + "'",
+    "casts of casts": "SELECT " + "CAST(" * 40_000 + "1" + " AS boolean)" * 40_000,
     "signs": "SELECT * FROM pg_class WHERE " + "+" * 500_000 + " x",
     "signs and others": "SELECT * FROM pg_class WHERE " + "+~" * 250_000 + " x",
     "arrays beside nothing": "SELECT * FROM pg_class JOIN " + "<> ALL( ) " * 100_000,

@@ -6,9 +6,9 @@ import pytest
 
 import psycopg_fixtures
 import wire
-from parameters_fixtures import TIMESTAMP
+from parameters_fixtures import DATE, JSON, JSONB, TIMESTAMP, UUID
 
-INTERVAL, JSONB = 1186, 3802
+INTERVAL = 1186
 ROWS = "(" + ",".join(["(" + ",".join(["'1'::jsonb"] * 31) + ")"] * 31) + ")"
 NOON = "2024-01-02 12:00:00"
 
@@ -245,6 +245,12 @@ def test_a_comparison_is_no_assignment(ask):
     assert ask("SELECT CAST(d AS TEXT) FROM places WHERE $1 <> ''", wire.TEXT, "x").check().value == "2024-01-02"
 
 
+def test_a_question_mark_beside_a_digit_is_an_integer(ask):
+    """As $1 is there: nothing says that it is true or false."""
+    for sql, value, result in (("SELECT 1 = ?", "2", "f"), ("SELECT 0 <> ?", "5", "t"), ("SELECT 1 = $1", "2", "f"), ("SELECT (id > 0) = ? FROM places", "t", "t")):
+        assert ask(sql, 0, value).check().value == result, sql
+
+
 @pytest.mark.parametrize("sql", ["SELECT ? || '', $1::date || ''", "SELECT ?, $1", "SELECT ?, ?, $2", "SELECT $2, $1, ?1", "SELECT $1::date || '', ?1 || ''"])
 def test_no_numbers_beside_question_marks(ask, sql):
     """To SQLite `$1` is another parameter there."""
@@ -253,13 +259,42 @@ def test_no_numbers_beside_question_marks(ask, sql):
 
 @pytest.mark.parametrize("sql, value, state, type", [
     ("SELECT 1 FROM places WHERE j = $1::jsonb", "{", "22P02", "json"), ("SELECT 1 FROM places WHERE id = $1::date", "2024-01-02", "42804", "date"),
-    ("SELECT id + $1::date FROM places", "2024-01-02", "0A000", "date"),
+    ("SELECT id + $1::date FROM places", "2024-01-02", "0A000", "date"), ("SELECT CAST($1::date AS integer)", "2024-01-02", "0A000", "date"),
+    ("SELECT CAST((CAST($1 AS date)) AS integer)", "2024-01-02", "0A000", "date"), ("SELECT CAST(coalesce($1::time, 1) AS real)", "03:04", "0A000", "time"),
 ])
 def test_errors_name_what_the_statement_says(ask, sql, value, state, type):
     """Also where the client calls it a text."""
     for oid in (wire.TEXT, 0):
         reply = ask(sql, oid, value)
         assert reply.state == state and f"type {type}" in reply.error["M"], oid
+
+
+def test_a_moment_of_the_clients_is_no_number(ask):
+    for oid, value in ((TIMESTAMP, NOON), (DATE, "2024-01-02")):
+        assert ask("SELECT CAST($1 AS integer)", oid, value).state == "0A000"
+        assert ask("SELECT CAST($1 AS text)", oid, value).check().value == value
+        assert ask("SELECT CAST($1 AS integer)", oid, None).check().value is None
+
+
+@pytest.mark.parametrize("oid, width", [(wire.INT4, 4), (wire.INT8, 8), (wire.INT2, 2)])
+@pytest.mark.parametrize("sql", ["SELECT $1::boolean || ''", "SELECT CAST($1 AS boolean) || ''", "SELECT ($1::boolean = true) || ''", "SELECT $1::boolean || '' WHERE $1 <> 9"])
+def test_an_integer_that_is_cast_to_a_boolean(shared, sql, oid, width):
+    """Of SQLite's own CAST 7 stays 7, which is not true."""
+    for value, result in ((7, "1"), (-1, "1"), (0, "0")):
+        for bind in (wire.bind([str(value)]), wire.bind([value.to_bytes(width, "big", signed=True)], formats=[1])):
+            with shared.client() as client:
+                assert client.ask(wire.parse(sql, types=[oid]), bind, wire.execute()).check().value == result
+
+
+@pytest.mark.parametrize("oid, type, state", [
+    (JSON, "date", "42846"), (1083, "date", "42846"), (DATE, "time", "42846"), (wire.INT4, "uuid", "42846"), (UUID, "bytea", "42846"), (wire.FLOAT8, "boolean", "42846"),
+    (1186, "date", "42846"), (wire.INT8, "timestamp", "42846"), (DATE, "int8", "42846"), (1182, "date", "42846"), (1182, "int8[]", "42846"),
+    (1186, "time", "0A000"), (1083, "interval", "0A000"), (JSONB, "int4", "0A000"),
+])
+def test_casts_that_there_are_not(ask, oid, type, state):
+    """Bound as it came, it would be another type's value without a word. Also of NULL, as in PostgreSQL."""
+    for sql in (f"SELECT $1::{type}", f"SELECT CAST($1 AS {type})" if type in ("date", "time", "uuid", "bytea", "boolean") else f"SELECT $1, $1::{type}"):
+        assert ask(sql, oid, None).state == state, sql
 
 
 @pytest.mark.parametrize("sql, oid, value, result", [
@@ -275,6 +310,10 @@ def test_errors_name_what_the_statement_says(ask, sql, value, state, type):
     ("SELECT CAST('t' AS boolean) AND $1 = ''", wire.TEXT, "", "t"), (f"SELECT CAST('{CAPITALS}' AS uuid) || $1", wire.TEXT, "", SMALL),
     ("SELECT CAST('2024-01-02 13:00+01' AS timestamp with time zone) || $1", wire.TEXT, "", "2024-01-02 12:00:00+00:00"),
     ("SELECT id FROM places WHERE d = CAST($1 AS date) AND x <> $1", wire.TEXT, "2024-01-02", "1"),
+    ("SELECT CAST(CAST($1 AS boolean) AS integer)", wire.TEXT, "yes", "1"), ("SELECT CAST(CAST('no' AS boolean) AS integer) WHERE $1 = ''", wire.TEXT, "", "0"),
+    ("SELECT CAST(CAST($1 AS boolean) AS boolean)", 0, "yes", "t"), ("SELECT sum(CAST(CAST('t' AS boolean) AS int)) WHERE $1 = ''", wire.TEXT, "", "1"),
+    ("SELECT CAST($1::timestamptz AS timestamp with time zone) || ''", 0, "2024-01-02 13:00+01", "2024-01-02 12:00:00+00:00"),
+    ("SELECT CAST('03:04'::time without time zone AS time) || $1", wire.TEXT, "", "03:04:00"),
 ])
 def test_cast_of_a_value(ask, sql, oid, value, result):
     """As SQLAlchemy's cast() writes it."""
@@ -287,6 +326,9 @@ def test_cast_of_a_value(ask, sql, oid, value, result):
     "CAST('{1}' AS int[])", "CAST('{1}' AS _int4)", "CAST($1 AS date[])", "CAST($1::timestamp without AS timestamp)", "CAST(?1 AS date)", "CAST('a' AS tsvector)",
     "CAST/**/('2024-01-02' AS date)", "CAST -- a\n ($1 AS timestamp)", "CAST /* */ ($1 AS boolean)", "CAST($1 AS date)::text", "CAST($1 AS date)(3)",
     "CAST(CAST('2024-01-02' AS date) AS integer)", "CAST(CAST($1 AS date) AS real)", "CAST('{}' AS json) + 1", "1 - CAST($1 AS jsonb)", "CAST($1 AS uuid) % 2",
+    "CAST(CAST('2024-01-02' AS date) AS double precision)", "CAST(('2024-01-02'::date) AS integer)", "CAST('2024-01-02'::date AS number)",
+    "CAST('2024-01-02'::date COLLATE binary AS integer)", "sum('2024-01-02'::date)", "abs(CAST('2024-01-02' AS date))", "CAST(CAST($1 AS uuid) AS double precision)",
+    "CAST \ufeff('2024-01-02' AS date)", "CAST/**/\ufeff($1 AS date)", "CAST($1 AS jsonb)[1]", "'[1]'::jsonb[1]", "$1[1]",
     "CAST('2024-01-02' AS date text)", "CAST(E'2024-01-02' AS date)", "CAST(('2024-01-02') AS date)", "CAST('2024-01-02' AS date) + 1", "CAST('1' AS jsonb) < j",
 ])
 def test_what_would_be_a_number_of_sqlites(ask, cast):

@@ -47,6 +47,22 @@ extension ParameterType {
         }
     }
 
+    /// What the client says must be something that the statement can cast to what it says.
+    ///
+    /// - Throws: `.cannotCoerce`, as PostgreSQL does; `.featureNotSupported`.
+    static func requireCasts(_ given: [TypeOID], _ analysis: Analysis) throws(WireError) {
+        guard !given.isEmpty else { return }
+        for number in 1...given.count where number <= analysis.parameterTypes.count {
+            let cast = analysis.cast(of: number)
+            guard cast != .unspecified, let type = Self.given(number - 1, given) else { continue }
+            if let refusal = TypeCast.refusal(of: number, from: type, to: cast) { throw refusal }
+        }
+        for cast in analysis.parameterCasts {
+            guard let type = Self.given(cast.number - 1, given) else { continue }
+            if let refusal = TypeCast.refusal(of: cast.number, from: type, to: cast.type) { throw refusal }
+        }
+    }
+
     /// nil: the client has not said it.
     private static func given(_ index: Int, _ given: [TypeOID]) -> TypeOID? {
         guard index < given.count, given[index] != .unspecified, given[index] != .unknown else { return nil }
@@ -66,6 +82,8 @@ extension ParameterType {
             if case .momentAs(_, let column) = rule { rule = .momentAs(cast: cast, column: column) }
             return ParameterType(type: type, rule: rule, isGiven: true)
         }
+        // Of an integer SQLite's CAST would leave more than true and false.
+        if cast == .bool, type == .int2 || type == .int4 || type == .int8 { return ParameterType(type: type, rule: .truth, isGiven: true) }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
         if isText, inferred.isForUUID { return ParameterType(type: type, rule: .uuid, isGiven: true) }
         let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred, cast: cast)
@@ -73,7 +91,7 @@ extension ParameterType {
     }
 
     private static func rule(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID = .unspecified) -> TextRule {
-        let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible
+        let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible || inferred.isCastToNumber
         if isCounted, PostgresSpelling.isMoment(type) { return .calculated(type) }
         if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched(type) }
         if type == .json || type == .jsonb, inferred.type == .json || inferred.type == .jsonb { return .json }

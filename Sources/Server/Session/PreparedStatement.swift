@@ -38,11 +38,14 @@ final class PreparedStatement {
     }
 
     /// - Parameter allowsUntyped: its values will bring types of their own.
-    /// - Throws: `.ambiguousParameter`, as PostgreSQL does.
+    /// - Throws: `.ambiguousParameter` and `.cannotCoerce`, as PostgreSQL does; `.featureNotSupported`.
     convenience init(
         query: Query, analysis: Analysis?, given: [TypeOID], typing: Typing, allowsUntyped: Bool = false
     ) throws(WireError) {
-        if let analysis { try ParameterType.requireOneType(given, analysis) }
+        if let analysis {
+            try ParameterType.requireOneType(given, analysis)
+            try ParameterType.requireCasts(given, analysis)
+        }
         self.init(query: query, analysis: analysis, ParameterSource(given: given, typing: typing, allowsUntyped: allowsUntyped))
     }
 

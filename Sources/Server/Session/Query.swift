@@ -127,16 +127,26 @@ final class Query: Sendable {
         _ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ lock: RowLock?
     ) throws(WireError) -> [UInt8]? {
         switch head.main {
-        case .select, .values, .insert, .replace, .update, .delete: try NumericCoercion.check(sql)
+        case .select, .values, .insert, .replace, .update, .delete: break
         case .explain: return try explained(sql)
         default: return nil
         }
-        if let unlocked = lock?.removed(from: sql) {
-            return try unlocked.withUnsafeBufferPointer { bytes throws(WireError) in
-                try spelled(UnsafeRawBufferPointer(bytes), head) ?? unlocked
-            }
+        // What PostgreSQL's drivers write is no number to SQLite behind that.
+        guard let text = try spelled(sql, head, lock) else {
+            try NumericCoercion.check(sql)
+            return nil
         }
-        return try spelled(sql, head)
+        try text.withUnsafeBufferPointer { bytes throws(WireError) in try NumericCoercion.check(UnsafeRawBufferPointer(bytes)) }
+        return text
+    }
+
+    private static func spelled(
+        _ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ lock: RowLock?
+    ) throws(WireError) -> [UInt8]? {
+        guard let unlocked = lock?.removed(from: sql) else { return try spelled(sql, head) }
+        return try unlocked.withUnsafeBufferPointer { bytes throws(WireError) in
+            try spelled(UnsafeRawBufferPointer(bytes), head) ?? unlocked
+        }
     }
 
     private static func spelled(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {

@@ -32,9 +32,10 @@ enum InferredTypes {
 
     private static func contexts(_ sql: UnsafeRawBufferPointer, _ places: ParameterPlaces) -> [[ParameterContext]] {
         var contexts: [[ParameterContext]] = Array(repeating: [], count: places.count)
+        var inOrder = ParameterPlaces.InOrder(places)
         for use in NumericContext.uses(sql) {
             let name = UnsafeRawBufferPointer(rebasing: sql[use.name])
-            if let place = places.place(of: name) { contexts[place].append(use.context) }
+            if let place = inOrder.place(of: name) { contexts[place].append(use.context) }
         }
         return contexts
     }
@@ -84,7 +85,7 @@ private struct TextOfParameters {
         if mayBeArray, known == .text, case let array = Self.type(contexts), array.rule == .array {
             return ofElements?.parameter(indexes[number]).asElement ?? array
         }
-        if digits.contains(number), contexts.allSatisfy({ $0 == .truth }) { return ParameterType(needed: .bool) }
+        if digits.contains(number), !contexts.isEmpty, contexts.allSatisfy({ $0 == .truth }) { return ParameterType(needed: .bool) }
         // A column's affinity converts it in one place; in another it may be max()'s argument, where nothing does.
         if hidesArguments, contexts.count > 1, known.type.isNumber, known.rule == .verbatim, known.type != .bool {
             var unconverted = known

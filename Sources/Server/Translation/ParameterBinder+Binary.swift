@@ -13,7 +13,7 @@ extension ParameterBinder {
         switch type {
         case .int2, .int4, .int8, .oid, .bool:
             guard let value = integer(ofBinary: bytes, type) else { throw wrongFormat(bytes, type, slot) }
-            try statement.bind(value, at: slot)
+            try statement.bind(parameter.rule == .truth ? (value == 0 ? 0 : 1) : value, at: slot)
         case .float4, .float8:
             let value = type == .float4 ? BinaryCodec.doubleWrittenAsFloat(bytes) : BinaryCodec.double(bytes)
             guard let value else { throw wrongFormat(bytes, type, slot) }

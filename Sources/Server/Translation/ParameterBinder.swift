@@ -29,6 +29,7 @@ enum ParameterBinder {
         case .json: try bindJSON(bytes, slot, parameter, statement, check)
         case .array: try bindArray(bytes, slot, parameter.type, statement, check)
         case .textAs(let type): try bindText(bytes, slot, type, statement, check)
+        case .truth: try statement.bind(try integer(bytes, parameter.type, slot) == 0 ? Int64(0) : 1, at: slot)
         case .number where parameter.type == .numeric && parameter.isGiven:
             try bindNumeric(bytes, slot, isNumber: true, statement)
         case .number:

@@ -21,7 +21,7 @@ struct ParameterPlaces {
     }
 
     /// - Parameter name: as the text has it. nil: none of its parameters is called so, or it is `?`.
-    func place(of name: UnsafeRawBufferPointer) -> Int? {
+    private func place(of name: UnsafeRawBufferPointer) -> Int? {
         guard case .numbered(let number, let range) = ParameterName(name) else { return nil }
         if isNumbered { return place(ofIndex: number) }
         if let range, !ofCasts.isEmpty, let type = TypeOID(sqlName: String(decoding: name[range], as: UTF8.self)),
@@ -32,5 +32,21 @@ struct ParameterPlaces {
         return number <= numbers ? number - 1 : nil
     }
 
-    func place(ofIndex index: Int) -> Int? { ofIndexes.indices.contains(index - 1) ? ofIndexes[index - 1] : nil }
+    /// The places of a text's parameters, one after the other. SQLite numbers a `?` behind the highest number so far.
+    struct InOrder {
+        let places: ParameterPlaces
+        private var highest = 0
+
+        init(_ places: ParameterPlaces) { self.places = places }
+
+        /// - Parameter name: of the next one.
+        mutating func place(of name: UnsafeRawBufferPointer) -> Int? {
+            let known = ParameterName(name)
+            if known == .positional { highest += 1 }
+            if case .numbered(let number, _) = known { highest = max(highest, number) }
+            return known == .positional ? places.place(ofIndex: highest) : places.place(of: name)
+        }
+    }
+
+    private func place(ofIndex index: Int) -> Int? { ofIndexes.indices.contains(index - 1) ? ofIndexes[index - 1] : nil }
 }

@@ -7,6 +7,7 @@ extension ParameterType {
         let asked = Asked(uses)
         self = Self.verdict(uses, asked)
         meetsNumbers = asked.conversions.contains { $0.type == .int8 || $0.type == .float8 }
+        isCastToNumber = uses.contains { $0.casts.contains(where: \.isNumber) }
         isOnlyCalculated = rule == .number && !uses.contains(where: \.isCompared)
     }
 

@@ -22,6 +22,8 @@ struct ParameterType: Equatable, Sendable {
         case number
         /// Of this type, of which the client says that it is text: `$1::boolean` is a cast then.
         case textAs(TypeOID)
+        /// An integer by the client's word, which the statement casts to a boolean: whether it is not 0.
+        case truth
         /// A number if it looks like one, for `untyped_parameters = number`.
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.
@@ -44,6 +46,8 @@ struct ParameterType: Equatable, Sendable {
     /// It is a number for what is calculated with it, or beside a number that is returned: SQLite takes a text there, too. It is not
     /// compared with one.
     var isOnlyCalculated = false
+    /// A CAST of SQLite's makes a number of it.
+    var isCastToNumber = false
 
     static let undetermined = ParameterType(type: .unspecified, rule: .none)
     static let text = ParameterType(type: .text, rule: .verbatim)
@@ -99,6 +103,7 @@ struct ParameterType: Equatable, Sendable {
     var boundType: TypeOID {
         switch rule {
         case .textAs(let cast): cast
+        case .truth: .bool
         case .momentAs(let cast, _): cast == .unspecified ? type : cast
         default: type
         }

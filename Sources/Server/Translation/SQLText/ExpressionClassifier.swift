@@ -9,7 +9,7 @@ struct ExpressionClassifier {
     /// What cannot be told beside booleans is left to the columns' declarations, and not given up.
     var seeksBooleans = false
     /// Deeper nesting is not followed; it keeps the stack bounded whatever a client sends.
-    private static let depthLimit = 24
+    static let depthLimit = 24
 
     func classify(_ range: Range<Int>, depth: Int = 0) -> ExpressionClass? {
         guard depth < Self.depthLimit, !range.isEmpty else { return nil }
@@ -142,6 +142,7 @@ struct ExpressionClassifier {
         case .float4, .float8: return .float8
         case .text, .varchar: return .text
         case .bytea: return .bytea
+        case .bool: return .bool
         default: return nil
         }
     }
@@ -184,15 +185,22 @@ struct ExpressionClassifier {
             let found = merged(arguments, depth, dropping: 0)
             return found == .perhapsBoolean ? nil : found
         case "iif": return merged(arguments, depth, dropping: 1)
-        case "nullif":
-            let found = part(firstArgument(arguments), depth)
-            // What is compared with a number or a text is no boolean.
-            return found == .perhapsBoolean && merged(arguments, depth, dropping: 0) != found ? nil : found
+        case "nullif": return nullIf(arguments, depth)
         case "substr", "substring":
             let found = merged(firstArgument(arguments), depth, dropping: 0)
             return found == .text || found == .bytea ? found : .textOrBytes
         default: return ExpressionClass(function: function)
         }
+    }
+
+    /// Its first argument. Each is looked at once: they may stand in each other, and twice on each level is 2^24 times in all.
+    private func nullIf(_ arguments: Range<Int>, _ depth: Int) -> ExpressionClass? {
+        let first = firstArgument(arguments)
+        guard let found = part(first, depth) else { return nil }
+        guard found == .perhapsBoolean, first.upperBound < arguments.upperBound else { return found }
+        // What is compared with a number or a text is no boolean.
+        let other = merged((first.upperBound + 1)..<arguments.upperBound, depth, dropping: 0)
+        return other.flatMap(found.merged) == found ? found : nil
     }
 
     /// `FILTER (...)`, `OVER (...)`, `OVER name`, both, or nothing.

@@ -44,7 +44,7 @@ enum ForeignQuotes {
     /// space before the bracket it is a name like any other.
     private static func isSubscript(_ token: SQLToken, behind last: SQLToken) -> Bool {
         guard token.kind == .quotedIdentifier, token.firstByte == UInt8(ascii: "["), last.end == token.start,
-            last.isIdentifierLike || last.kind == .rightParenthesis
+            last.isIdentifierLike || last.kind == .rightParenthesis || last.kind == .parameter || last.kind == .string
         else { return false }
         let first = token.bytes[1]
         return isDigit(first) || "$:?-".utf8.contains(first)

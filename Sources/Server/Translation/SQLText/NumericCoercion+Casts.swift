@@ -41,37 +41,15 @@ extension NumericCoercion {
         if operand.count == 1, table.tokens[operand.lowerBound].matches("null") { return nil }
         // An array's type is more than the word.
         guard type == table.tokens[found].name else { return type }
-        if table.tokens[index].hasOnlySpace(before: table.tokens[index + 1]), isValue(operand, of: table.tokens[found], table) {
-            return nil
-        }
         return isBoolean(table.tokens[found]) && isBoolean(operand, table) ? nil : type
     }
 
     /// Of a number CAST makes itself, which is a boolean to SQLite. What only the schema tells may be the text 'true'.
+    ///
+    /// Nobody nests such casts deeply, and each is looked at from its beginning.
     private static func isBoolean(_ operand: Range<Int>, _ table: TokenTable) -> Bool {
-        let found = ExpressionClassifier(table: table).classify(operand)
+        let found = ExpressionClassifier(table: table).classify(operand, depth: ExpressionClassifier.depthLimit - 6)
         return found == .null || found?.isNumber ?? false
-    }
-
-    /// `PostgresSpelling.castOfValue`, which looks for CAST and a parenthesis with no comment between them, writes it otherwise:
-    /// `CAST($1 AS date)`, `CAST('{}'::jsonb AS jsonb)`.
-    private static func isValue(_ operand: Range<Int>, of type: SQLToken, _ table: TokenTable) -> Bool {
-        guard let type = valueType(type) else { return false }
-        let value = table.tokens[operand.lowerBound]
-        switch (value.kind, operand.count) {
-        case (.string, 1): return true
-        case (.string, 3):
-            // `::date` is a colon, and a parameter `:date`.
-            let name = table.tokens[operand.lowerBound + 2]
-            return name.firstByte == UInt8(ascii: ":") && TypeOID(sqlName: String(name.text.dropFirst())) == type
-        case (.parameter, 1), (.parameter, 4):
-            if operand.count == 4, !(1...3).allSatisfy({ isOfZone(table.tokens[operand.lowerBound + $0]) }) { return false }
-            guard value.firstByte == UInt8(ascii: "$"), case .numbered(_, let own?) = ParameterName(value.bytes) else {
-                return isNumbered(value)
-            }
-            return TypeOID(sqlName: String(decoding: value.bytes[own], as: UTF8.self)) == type
-        default: return false
-        }
     }
 
     /// The type, if it is one of those for which a parameter or a literal can be given a type in its place.
@@ -83,18 +61,6 @@ extension NumericCoercion {
     private static let typesOfValues: Set<TypeOID> = [
         .bool, .bytea, .date, .interval, .json, .jsonb, .time, .timestamp, .timestamptz, .timetz, .uuid,
     ]
-
-    /// `$1::timestamp without time zone`, as SQLAlchemy writes it.
-    private static func isOfZone(_ word: SQLToken) -> Bool {
-        word.matches("with") || word.matches("without") || word.matches("time") || word.matches("zone")
-    }
-
-    /// `$1`, of which nothing is said. Behind `?1` SQLite takes no type.
-    static func isNumbered(_ token: SQLToken) -> Bool {
-        guard token.kind == .parameter, token.firstByte == UInt8(ascii: "$") else { return false }
-        if case .numbered(_, nil) = ParameterName(token.bytes) { return true }
-        return false
-    }
 
     // MARK: Types
 

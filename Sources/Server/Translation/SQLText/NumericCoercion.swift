@@ -44,8 +44,9 @@ enum NumericCoercion {
             start = base.distance(to: open) + 1
             var end = start - 1
             while end > 0, isSpace(sql[end - 1]) { end -= 1 }
-            // A comment between them may hide the word.
+            // A comment between them may hide the word, or a byte order mark, which is space to SQLite.
             if end > 1, sql[end - 1] == UInt8(ascii: "/"), sql[end - 2] == UInt8(ascii: "*") { return true }
+            if end > 0, sql[end - 1] >= 0x80 { return true }
             if end > 3, sql[end - 1] | 0x20 == UInt8(ascii: "t"), sql[end - 2] | 0x20 == UInt8(ascii: "s") { return true }
         }
         return false

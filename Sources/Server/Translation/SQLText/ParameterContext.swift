@@ -40,15 +40,25 @@ enum NumericContext {
         }
     }
 
-    /// Of the literals that begin at these offsets, which ascend, as if they were parameters; not those in lists.
+    /// Of the literals that begin at these offsets, which ascend, as if they were parameters.
     static func contexts(of offsets: [Int], in statement: UnsafeRawBufferPointer) -> [ParameterContext] {
         let table = TokenTable(statement)
         var reader = ParameterReader(table)
         var rest = offsets[...]
         var result: [ParameterContext] = []
-        for (index, token) in table.tokens.enumerated() where token.start == rest.first {
-            rest = rest.dropFirst()
-            result.append(reader.context(TokenTable.Parameter(index: index, opener: -1, ordinal: 0)))
+        // Each open parenthesis, and how many commas there were in it.
+        var open: [(index: Int, ordinal: Int)] = []
+        for (index, token) in table.tokens.enumerated() {
+            switch token.kind {
+            case .leftParenthesis: open.append((index, 0))
+            case .rightParenthesis: _ = open.popLast()
+            case .comma where !open.isEmpty: open[open.count - 1].ordinal += 1
+            case _ where token.start == rest.first:
+                rest = rest.dropFirst()
+                let (opener, ordinal) = open.last ?? (-1, 0)
+                result.append(reader.context(TokenTable.Parameter(index: index, opener: opener, ordinal: ordinal)))
+            default: break
+            }
         }
         return result
     }
@@ -78,6 +88,7 @@ private struct ParameterReader {
         if let comparison = asCompared(low, high, right) { return comparison }
         if let keyword = asClause(low, left, right) { return keyword }
         if let member = asMember(high) { return member }
+        if let cast = asCast(low, high) { return cast }
         guard low == parameter.index, parameter.opener >= 0 else { return .undecided }
         return inList(parameter, left, right)
     }
@@ -222,9 +233,6 @@ private struct ParameterReader {
         guard left?.kind == .leftParenthesis || left?.kind == .comma, let before = table[opener - 1] else {
             return .undecided
         }
-        if before.matches("cast"), left?.kind == .leftParenthesis, right?.matches("as") ?? false {
-            return cast(opener - 1)
-        }
         guard right?.kind == .rightParenthesis || right?.kind == .comma else { return .undecided }
         if table.valuesRows.contains(opener) { return insert?.context(parameter.ordinal) ?? .undecided }
         if before.matches("in") { return member(of: opener) }
@@ -239,10 +247,15 @@ private struct ParameterReader {
         }
     }
 
-    private func cast(_ index: Int) -> ParameterContext {
-        guard let close = table.otherParenthesis(index + 1),
-            let type = classifier.classify(index..<(close + 1))
-        else { return .undecided }
+    /// `CAST($1 AS type)`, perhaps with more parentheses and a COLLATE.
+    private func asCast(_ low: Int, _ high: Int) -> ParameterContext? {
+        guard table[low - 1]?.kind == .leftParenthesis, table[low - 2]?.matches("cast") ?? false else { return nil }
+        var next = high + 1
+        while table[next]?.matches("collate") ?? false { next += 2 }
+        guard table[next]?.matches("as") ?? false else { return nil }
+        guard let close = table.otherParenthesis(low - 1), let type = classifier.classify((low - 2)..<(close + 1)) else {
+            return .undecided
+        }
         return type.isNumber ? .number : type.isText ? .text : .undecided
     }
 

@@ -17,7 +17,7 @@ extension PostgresSpelling {
     /// `CAST($1 AS boolean)` and `CAST('2024-01-02' AS date)`: SQLite would make a number of them. To PostgreSQL they are `$1::boolean` and
     /// `'2024-01-02'::date`.
     ///
-    /// What is written otherwise here `NumericCoercion.castType` does not refuse, so it is refused here, where it is not.
+    /// Where they cannot be written so, they are refused.
     mutating func castOfValue(_ cast: SQLToken) {
         var ahead = lexer
         guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), let value = typed(operand) else { return }
@@ -42,17 +42,16 @@ extension PostgresSpelling {
         lexer = ahead
     }
 
-    /// Whether it is calculated with, or cast once more.
+    /// Whether it is calculated with, or cast once more. What is true or false is a number.
     private func isMadeANumber(_ type: TypeOID, _ behind: SQLLexer) -> Bool {
         if type != .bool, isBesideArithmetic(behind.position) { return true }
         var ahead = behind
         guard let next = ahead.next() else { return false }
         // `::text` is a colon and a parameter.
         if next.firstByte == UInt8(ascii: ":") || next.kind == .leftParenthesis { return true }
-        guard next.matches("as"), last?.kind == .leftParenthesis, let opener = openers.last, opener?.matches("cast") == true else {
-            return false
-        }
-        return ahead.next().flatMap { TypeOID(sqlName: $0.name) }?.isNumber == true
+        guard type != .bool, next.matches("as"), last?.kind == .leftParenthesis, let opener = openers.last, opener?.matches("cast") == true
+        else { return false }
+        return ahead.next().map { ExpressionClass(castTo: $0.name.lowercased()).isNumber } ?? false
     }
 
     /// A string or a `$n`, with the type that stands behind it; nil: it is something else.

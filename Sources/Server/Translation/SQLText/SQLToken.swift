@@ -68,11 +68,6 @@ struct SQLToken {
         return true
     }
 
-    /// - Parameter next: a token of the same text that comes later.
-    func hasOnlySpace(before next: SQLToken) -> Bool {
-        UnsafeRawBufferPointer(start: base + end, count: max(next.start - end, 0)).allSatisfy(isSpace)
-    }
-
     var isIdentifierLike: Bool { kind == .identifier || kind == .quotedIdentifier }
     var isLiteral: Bool { kind == .string || kind == .number || kind == .blob }
 }
