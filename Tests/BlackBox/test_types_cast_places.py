@@ -260,6 +260,7 @@ def test_no_numbers_beside_question_marks(ask, sql):
 @pytest.mark.parametrize("sql, value, state, type", [
     ("SELECT 1 FROM places WHERE j = $1::jsonb", "{", "22P02", "json"), ("SELECT 1 FROM places WHERE id = $1::date", "2024-01-02", "42804", "date"),
     ("SELECT id + $1::date FROM places", "2024-01-02", "0A000", "date"), ("SELECT CAST($1::date AS integer)", "2024-01-02", "0A000", "date"),
+    ("SELECT $1::jsonb - 'a'", "{}", "0A000", "jsonb"), ("SELECT abs($1::uuid)", SMALL, "0A000", "uuid"),
     ("SELECT CAST((CAST($1 AS date)) AS integer)", "2024-01-02", "0A000", "date"), ("SELECT CAST(coalesce($1::time, 1) AS real)", "03:04", "0A000", "time"),
 ])
 def test_errors_name_what_the_statement_says(ask, sql, value, state, type):
@@ -328,6 +329,7 @@ def test_cast_of_a_value(ask, sql, oid, value, result):
     "CAST(CAST('2024-01-02' AS date) AS integer)", "CAST(CAST($1 AS date) AS real)", "CAST('{}' AS json) + 1", "1 - CAST($1 AS jsonb)", "CAST($1 AS uuid) % 2",
     "CAST(CAST('2024-01-02' AS date) AS double precision)", "CAST(('2024-01-02'::date) AS integer)", "CAST('2024-01-02'::date AS number)",
     "CAST('2024-01-02'::date COLLATE binary AS integer)", "sum('2024-01-02'::date)", "abs(CAST('2024-01-02' AS date))", "CAST(CAST($1 AS uuid) AS double precision)",
+    "'{\"a\":1}'::jsonb - 'a'", "1 + '5'::json", f"'{SMALL}'::uuid % 2", "~CAST('1' AS jsonb)", "sum('1'::uuid)", f"abs(CAST('{SMALL}' AS uuid))",
     "CAST \ufeff('2024-01-02' AS date)", "CAST/**/\ufeff($1 AS date)", "CAST($1 AS jsonb)[1]", "'[1]'::jsonb[1]", "$1[1]",
     "CAST('2024-01-02' AS date text)", "CAST(E'2024-01-02' AS date)", "CAST(('2024-01-02') AS date)", "CAST('2024-01-02' AS date) + 1", "CAST('1' AS jsonb) < j",
 ])

@@ -91,8 +91,9 @@ extension ParameterType {
     }
 
     private static func rule(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID = .unspecified) -> TextRule {
-        let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible || inferred.isCastToNumber
-        if isCounted, PostgresSpelling.isMoment(type) { return .calculated(type) }
+        let isCounted = inferred.rule == .number || inferred.rule == .numberIfPossible
+        if isCounted, PostgresSpelling.isNeverCounted(type) { return .calculated(type) }
+        if inferred.isCastToNumber, PostgresSpelling.isMoment(type) || type == .uuid { return .calculated(type) }
         if inferred.meetsNumbers, PostgresSpelling.isMoment(type) || type == .uuid { return .mismatched(type) }
         if type == .json || type == .jsonb, inferred.type == .json || inferred.type == .jsonb { return .json }
         return moment(type, inferred, cast: cast) ?? (isNumber(type, inferred) ? .number : .typed)

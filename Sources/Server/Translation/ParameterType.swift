@@ -28,8 +28,8 @@ struct ParameterType: Equatable, Sendable {
         case numberIfPossible
         /// Nothing says what it is: an error, unless it is NULL.
         case none
-        /// The client or the statement says that it is a date, a time or an interval, and SQLite would calculate with it: an error, unless it
-        /// is NULL.
+        /// The client or the statement says that it is a date, JSON or something else that is no number, and SQLite would calculate with it:
+        /// an error, unless it is NULL.
         case calculated(TypeOID)
         /// Either says that it is a date, a time, an interval or a UUID, and it meets a column of numbers: an error, unless it is NULL.
         case mismatched(TypeOID)
@@ -63,7 +63,7 @@ struct ParameterType: Equatable, Sendable {
         WireError(
             state: .featureNotSupported,
             message: "parameter $\(number) is of type \(type.sqlName), and SQLite calculates with numbers only",
-            hint: "Write datetime(x, '-1 day') for x - interval '1 day', and julianday(x) - julianday(y) for the days between two.")
+            hint: NumericCoercion.hint(forArithmeticWith: type))
     }
 
     /// PostgreSQL has no such operator or cast. To SQLite every number is less than every text.

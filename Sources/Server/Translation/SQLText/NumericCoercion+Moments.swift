@@ -6,11 +6,28 @@ import PostgresWire
 /// (https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes). Only what names a date by itself is refused.
 /// Columns are not: one that is declared DATETIME may hold seconds.
 extension NumericCoercion {
-    static func refusal(ofArithmeticWith subject: String) -> WireError {
+    static func refusal(ofArithmeticWith type: TypeOID) -> WireError {
+        refusal("a value of type \(type.sqlName)", hint: hint(forArithmeticWith: type))
+    }
+
+    /// Of what is a date or time by its name.
+    static var refusalOfMoment: WireError { refusal("a date or time", hint: hint(forArithmeticWith: .timestamp)) }
+
+    private static func refusal(_ subject: String, hint: String?) -> WireError {
         WireError(
             state: .featureNotSupported, message: "\(subject) stands where SQLite calculates, and it calculates with numbers only",
-            hint: "Write datetime(x, '-1 day') for x - interval '1 day', date('now', '-30 days') for current_date - 30, julianday(x) - "
-                + "julianday(y) for the days between two, and strftime('%Y', x) for the year.")
+            hint: hint)
+    }
+
+    /// nil: there is nothing to calculate.
+    static func hint(forArithmeticWith type: TypeOID) -> String? {
+        switch type {
+        case .json, .jsonb: "Write json_remove(x, '$.key') for x - 'key', and x ->> '$.key' for a number in it."
+        case _ where PostgresSpelling.isMoment(type):
+            "Write datetime(x, '-1 day') for x - interval '1 day', date('now', '-30 days') for current_date - 30, julianday(x) - "
+                + "julianday(y) for the days between two, and strftime('%Y', x) for the year."
+        default: nil
+        }
     }
 
     /// The last token of the date or time that begins here.

@@ -8,7 +8,7 @@ enum NumericCoercion {
         guard mayHaveSome(sql) else { return }
         let table = TokenTable(sql)
         for index in table.tokens.indices {
-            if let high = momentEnd(index, table), isOperand(index, high, table) { throw refusal(ofArithmeticWith: "a date or time") }
+            if let high = momentEnd(index, table), isOperand(index, high, table) { throw refusalOfMoment }
             if let type = castType(index, table) { throw refusedCast(type) }
         }
     }

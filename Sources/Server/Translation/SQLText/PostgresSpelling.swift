@@ -31,8 +31,8 @@ struct PostgresSpelling {
     var places = [Place()]
     /// Whether a FROM stands behind the first literal for which that was of interest.
     var hasFromAhead: Bool?
-    /// Where in the result dates, times and intervals stand that had a type.
-    private var moments: [Int] = []
+    /// Where in the result literals stand with a type that is no number.
+    private var uncounted: [(start: Int, type: TypeOID)] = []
     /// And intervals and jsonb, whose texts have another order than their values.
     private var unordered: [(start: Int, type: TypeOID)] = []
     /// PostgreSQL would take it, and SQLite would make something else of it.
@@ -58,9 +58,7 @@ struct PostgresSpelling {
         if let refusal = spelling.refusal { throw refusal }
         guard isRead, spelling.hasChanged else { return nil }
         spelling.take(upTo: sql.count)
-        if !spelling.moments.isEmpty, spelling.meetsNumber() {
-            throw NumericCoercion.refusal(ofArithmeticWith: "a date, a time or an interval")
-        }
+        if let type = spelling.typeThatMeetsNumber() { throw NumericCoercion.refusal(ofArithmeticWith: type) }
         if let type = spelling.typeThatIsOrdered() {
             throw WireError(
                 state: .featureNotSupported, message: "SQLite would order a value of type \(type.sqlName) as a text",
@@ -69,9 +67,15 @@ struct PostgresSpelling {
         return spelling.result
     }
 
-    /// Whether one of the moments is compared with what is calculated: as a parameter it would be refused, too.
-    private func meetsNumber() -> Bool {
-        result.withUnsafeBytes { NumericContext.contexts(of: moments, in: $0).contains { $0 == .number || $0 == .truth } }
+    /// Of a literal that is compared with what is calculated, or calculated with: as a parameter it would be refused, too.
+    private func typeThatMeetsNumber() -> TypeOID? {
+        guard !uncounted.isEmpty else { return nil }
+        return result.withUnsafeBytes { text in
+            zip(uncounted, NumericContext.contexts(of: uncounted.map(\.start), in: text)).first { literal, context in
+                // Of JSON PostgreSQL's cast makes a number, too.
+                (context == .number || context == .truth) && !(literal.type == .json || literal.type == .jsonb)
+            }?.0.type
+        }
     }
 
     /// As a parameter it would be refused, too.
@@ -228,14 +232,12 @@ struct PostgresSpelling {
     }
 
     mutating func literal(_ content: [UInt8], _ type: TypeOID, at range: Range<Int>) {
-        let isMoment = Self.isMoment(type)
-        if isMoment, isBesideArithmetic(range.upperBound) {
-            return refusal = NumericCoercion.refusal(ofArithmeticWith: "a value of type \(type.sqlName)")
-        }
+        let isUncounted = Self.isNeverCounted(type)
+        if isUncounted, isBesideArithmetic(range.upperBound) { return refusal = NumericCoercion.refusal(ofArithmeticWith: type) }
         // What the type's input function refuses stays as it is, and SQLite refuses it.
         guard let literal = Self.literal(content, type) else { return refuseNaN(content, type) }
         take(upTo: range.lowerBound, before: literal.utf8)
-        if isMoment { moments.append(result.count) }
+        if isUncounted { uncounted.append((result.count, type)) }
         if ParameterType.hasOtherOrder(type) { unordered.append((result.count, type)) }
         replace(range, by: literal.utf8)
     }
@@ -247,13 +249,18 @@ struct PostgresSpelling {
             state: .numericValueOutOfRange, message: "NaN cannot be stored in SQLite", hint: "Write NULL instead.")
     }
 
+    /// What PostgreSQL calculates with otherwise, or not at all, and SQLite as a number: a text is one as far as it begins with one.
+    static func isNeverCounted(_ type: TypeOID) -> Bool {
+        isMoment(type) || type == .uuid || type == .json || type == .jsonb
+    }
+
     static func isMoment(_ type: TypeOID) -> Bool { type == .interval || MomentText.types.contains(type) }
 
     /// Whether what is read, up to `end`, perhaps in parentheses that are no call's, is calculated with.
     func isBesideArithmetic(_ end: Int) -> Bool {
         var ahead = lexer.moved(to: end)
         var (left, right) = (last, ahead.next())
-        func isFound() -> Bool { left?.isArithmetic == true || right?.isArithmetic == true }
+        func isFound() -> Bool { left?.isArithmetic == true || left?.isSymbol("~") == true || right?.isArithmetic == true }
         for opener in openers.reversed() {
             if isFound() { return true }
             let isAlone = left?.kind == .leftParenthesis || left?.matches("select") == true
