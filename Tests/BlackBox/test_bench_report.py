@@ -431,6 +431,19 @@ def test_a_goal_that_one_run_did_not_have_is_empty_there(a_record):
     assert row(text, "point SELECT, 1 client, to Postgres") == ["≥ 1.2", "", "2.00"]
 
 
+def test_a_goal_is_that_of_the_newest_run(a_record):
+    other = [{**goal, "at_least": 1.4} if goal["cell"] == "select-8" and goal["other"] == "postgres" else goal for goal in a_record["goals"]]
+    text = wholeruns.part_of_page({"a": of_commit(a_record, "new", "2026-11-22T10:00:00+00:00", goals=other),
+                                   "b": of_commit(a_record, "old", "2026-11-21T10:00:00+00:00")})
+    assert row(text, "point SELECT, 8 clients, to Postgres") == ["≥ 1.4", "2.00", "2.00"]
+
+
+def test_what_was_missed_by_little_does_not_look_met(a_record):
+    nearly = made_up(slower("select-8", "walpool", 1.898 / 2))
+    text = wholeruns.part_of_page({"a": of_commit(nearly, "new", "2026-11-22T10:00:00+00:00")})
+    assert row(text, "point SELECT, 8 clients, to Postgres") == ["≥ 1.9", "**1.898**"]
+
+
 def test_there_must_be_a_whole_run(a_record):
     with pytest.raises(tools.BenchError, match="no whole run"):
         wholeruns.part_of_page({"quick": {**a_record, "quick": True}})

@@ -84,6 +84,7 @@ extension ParameterType {
         }
         // Of an integer SQLite's CAST would leave more than true and false.
         if cast == .bool, type == .int2 || type == .int4 || type == .int8 { return ParameterType(type: type, rule: .truth, isGiven: true) }
+        if type == .jsonb, cast.isNumber { return ParameterType(type: type, rule: cast == .bool ? .textAs(cast) : .number, isGiven: true) }
         // What is a text to the client would be a number to the affinity of a column declared as UUID, if it has digits only.
         if isText, inferred.isForUUID { return ParameterType(type: type, rule: .uuid, isGiven: true) }
         let rule = isText && inferred.rule == .number && !inferred.isOnlyCalculated ? .number : rule(type, inferred, cast: cast)
@@ -102,7 +103,7 @@ extension ParameterType {
     /// Texts of different length would be compared: '2024-01-02' is less than '2024-01-02 00:00:00', which to PostgreSQL is the same
     /// moment, for it converts the date.
     private static func moment(_ type: TypeOID, _ inferred: ParameterType, cast: TypeOID) -> TextRule? {
-        guard type == .date || type == .timestamp || type == .timestamptz else { return nil }
+        guard type == .date || type == .timestamp || type == .timestamptz || (type == .timetz && cast == .time) else { return nil }
         let cast = MomentText.types.contains(cast) && cast != type ? cast : .unspecified
         let value = cast == .unspecified ? type : cast
         let isOfColumn = inferred.rule == .verbatim && MomentText.types.contains(inferred.type)

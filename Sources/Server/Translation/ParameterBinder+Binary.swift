@@ -29,7 +29,7 @@ extension ParameterBinder {
         case .jsonb:
             // A version, which is 1, and then the text: jsonb_recv in src/backend/utils/adt/jsonb.c.
             guard bytes.first == 1 else { throw wrongFormat(bytes, type, slot) }
-            try bindJSON(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), slot, parameter, statement, check)
+            try bindJSON(ofBinary: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), slot, parameter, statement, check)
         case .text, .varchar, .bpchar, .name, .unknown, .unspecified:
             try bindText(ofBinary: bytes, slot, parameter, statement, check)
         default:
@@ -37,6 +37,18 @@ extension ParameterBinder {
             var text = try ValueText.text(ofBinary: bytes, type, "parameter \(slot.number)", bounds) { wrongFormat(bytes, type, slot) }
             if case .momentAs(let cast, let column) = parameter.rule { text = try MomentText.text(text, cast: cast, column: column) }
             try statement.bindText(copying: text, at: slot)
+        }
+    }
+
+    /// Of the text behind the version, which the statement may cast to a number.
+    private static func bindJSON(
+        ofBinary text: UnsafeRawBufferPointer, _ slot: ParameterSlot, _ parameter: ParameterType, _ statement: Statement,
+        _ check: ConversionBounds.Check?
+    ) throws(WireError) {
+        switch parameter.rule {
+        case .number: try bindNumber(text, slot, to: statement)
+        case .textAs(let type): try bindText(text, slot, type, statement, check)
+        default: try bindJSON(text, slot, parameter, statement, check)
         }
     }
 

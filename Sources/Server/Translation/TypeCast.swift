@@ -22,19 +22,22 @@ enum TypeCast {
     }
 
     private enum Kind {
-        case integer, real, boolean, text, date, timestamp, time, interval, uuid, bytes, json, jsonb
+        case integer, real, objectID, boolean, text, date, timestamp, timestamptz, time, timetz, interval, uuid, bytes, json, jsonb
         /// Of which nothing is known here.
         case other
 
         init(_ type: TypeOID) {
             self =
                 switch type {
-                case .int2, .int4, .int8, .oid: .integer
+                case .int2, .int4, .int8: .integer
                 case .float4, .float8, .numeric: .real
+                case .oid: .objectID
                 case .bool: .boolean
                 case .date: .date
-                case .timestamp, .timestamptz: .timestamp
-                case .time, .timetz: .time
+                case .timestamp: .timestamp
+                case .timestamptz: .timestamptz
+                case .time: .time
+                case .timetz: .timetz
                 case .interval: .interval
                 case .uuid: .uuid
                 case .bytea: .bytes
@@ -50,9 +53,13 @@ enum TypeCast {
         switch (kind, target) {
         case _ where kind == target: .possible
         case (.text, _), (_, .text), (.other, _), (_, .other): .possible
-        case (.integer, .real), (.real, .integer), (.integer, .boolean), (.boolean, .integer): .possible
-        case (.date, .timestamp), (.timestamp, .date), (.timestamp, .time), (.json, .jsonb), (.jsonb, .json): .possible
-        case (.time, .interval), (.interval, .time), (.jsonb, .integer), (.jsonb, .real), (.jsonb, .boolean): .missing
+        case (.integer, .real), (.real, .integer), (.integer, .objectID), (.objectID, .integer): .possible
+        case (.integer, .boolean), (.boolean, .integer): .possible
+        case (.date, .timestamp), (.date, .timestamptz), (.timestamp, .date), (.timestamptz, .date), (.timestamp, .timestamptz),
+            (.timestamptz, .timestamp), (.timestamp, .time), (.timestamptz, .time), (.timetz, .time):
+            .possible
+        case (.json, .jsonb), (.jsonb, .json), (.jsonb, .integer), (.jsonb, .real), (.jsonb, .boolean): .possible
+        case (.time, .interval), (.interval, .time), (.time, .timetz), (.timestamptz, .timetz): .missing
         default: .none
         }
     }

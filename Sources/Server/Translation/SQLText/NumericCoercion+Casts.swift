@@ -25,9 +25,11 @@ extension NumericCoercion {
         return type == .timetz || PostgresSpelling.isMoment(type)
     }
 
-    /// The type, where it is one of PostgreSQL's that is no number to it. Of NULL a CAST makes NULL.
-    static func castType(_ index: Int, _ table: TokenTable) -> String? {
-        guard table.tokens[index].matches("cast"), table[index + 1]?.kind == .leftParenthesis,
+    /// Of the CAST there: the type, where it is one of PostgreSQL's that is no number to it. Of NULL a CAST makes NULL.
+    ///
+    /// - Parameter isOneOfMany: it is not followed deeply whether a boolean is made of a number.
+    static func castType(_ index: Int, _ table: TokenTable, isOneOfMany: Bool) -> String? {
+        guard table[index + 1]?.kind == .leftParenthesis,
             let close = table.otherParenthesis(index + 1)
         else { return nil }
         var found: Int?
@@ -41,14 +43,13 @@ extension NumericCoercion {
         if operand.count == 1, table.tokens[operand.lowerBound].matches("null") { return nil }
         // An array's type is more than the word.
         guard type == table.tokens[found].name else { return type }
-        return isBoolean(table.tokens[found]) && isBoolean(operand, table) ? nil : type
+        return isBoolean(table.tokens[found]) && isBoolean(operand, table, isOneOfMany) ? nil : type
     }
 
     /// Of a number CAST makes itself, which is a boolean to SQLite. What only the schema tells may be the text 'true'.
-    ///
-    /// Nobody nests such casts deeply, and each is looked at from its beginning.
-    private static func isBoolean(_ operand: Range<Int>, _ table: TokenTable) -> Bool {
-        let found = ExpressionClassifier(table: table).classify(operand, depth: ExpressionClassifier.depthLimit - 6)
+    private static func isBoolean(_ operand: Range<Int>, _ table: TokenTable, _ isOneOfMany: Bool) -> Bool {
+        let depth = isOneOfMany ? ExpressionClassifier.depthLimit - 4 : 0
+        let found = ExpressionClassifier(table: table).classify(operand, depth: depth)
         return found == .null || found?.isNumber ?? false
     }
 

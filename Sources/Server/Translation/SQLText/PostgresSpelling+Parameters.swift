@@ -23,8 +23,9 @@ extension PostgresSpelling {
         guard ahead.next()?.kind == .leftParenthesis, let operand = ahead.next(), let value = typed(operand) else { return }
         ahead = ahead.moved(to: value.end)
         guard ahead.next()?.matches("as") == true, let word = ahead.next(), NumericCoercion.valueType(word) != nil else { return }
-        refusal = NumericCoercion.refusedCast(word.name)
-        guard let type = extended(word.name, word.end), type.type.element == nil, value.type ?? type.type == type.type,
+        let type = extended(word.name, word.end)
+        refusal = NumericCoercion.refusedCast(type?.type.element == nil ? word.name : word.name + "[]")
+        guard let type, type.type.element == nil, value.type ?? type.type == type.type,
             let name = Self.plainName(type.type)
         else { return }
         ahead = ahead.moved(to: type.end)
@@ -51,7 +52,8 @@ extension PostgresSpelling {
         if next.firstByte == UInt8(ascii: ":") || next.kind == .leftParenthesis { return true }
         guard type != .bool, next.matches("as"), last?.kind == .leftParenthesis, let opener = openers.last, opener?.matches("cast") == true
         else { return false }
-        return ahead.next().map { ExpressionClass(castTo: $0.name.lowercased()).isNumber } ?? false
+        guard let outer = ahead.next(), !NumericCoercion.isRefusedType(outer) else { return false }
+        return ExpressionClass(castTo: outer.name.lowercased()).isNumber
     }
 
     /// A string or a `$n`, with the type that stands behind it; nil: it is something else.
