@@ -67,6 +67,38 @@ def test_long_texts_are_refused_in_no_time_of_their_square(served, name):
         assert client.value("SELECT 1") == "1"
 
 
+# Where types are looked for, in the text and in SQLite's program: each of them was some ten seconds and more.
+ANY_OF = "CASE " + "".join(f"WHEN random() = {n} THEN ${n + 1} " for n in range(8000)) + "END"
+TYPED = {
+    "lists in lists, of literals": "SELECT " + "1 + " * 12_000 + "1 IN (" + ", ".join(["'2024-01-01'::date, 1 IN ('2024-01-01'::date)"] * 3000) + ")",
+    "lists in lists, of parameters": "SELECT (CASE " + "WHEN 1 THEN 1 " * 12_000 + "END) IN (" + ", ".join(["$1, 1 IN ($1)"] * 4000) + ")",
+    "wide rows of a compound": " UNION ".join(
+        ["SELECT " + ", ".join(["x"] * 1900) + " FROM (SELECT CASE WHEN random() THEN $1 END AS x LIMIT 1)"] * 4
+        + ["SELECT CASE " + "WHEN random() THEN 1 " * 4000 + "END" + ", x" * 1899 + " FROM (SELECT CASE WHEN random() THEN $1 END AS x LIMIT 1)"]),
+    "any of many parameters, many times": "SELECT " + ", ".join(f"x + {n}" for n in range(1900)) + f" FROM (SELECT {ANY_OF} AS x LIMIT 1)",
+}
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_types_of_parameters_take_no_time_of_their_square(served, name):
+    """What they are may stay unknown. Nothing else is asked than that the client has an answer before it gives up."""
+    with served.client() as client:
+        reply = client.ask(wire.parse(TYPED[name]), wire.describe_statement())
+        assert reply.state in (None, "0A000", "42P18"), reply.errors
+        assert client.value("SELECT 1") == "1"
+
+
+def test_an_update_of_many_rows_by_case_has_its_types(served):
+    """As an ORM sends it for 500 objects and three fields."""
+    with served.client() as client:
+        client.query("DROP TABLE IF EXISTS bulk; CREATE TABLE bulk (id INTEGER PRIMARY KEY, a TEXT, b INTEGER, c DATE)").check()
+        numbers = iter(range(1, 4000))
+        fields = [f"{name} = CASE " + "".join(f"WHEN id = ${next(numbers)} THEN ${next(numbers)} " for _ in range(500)) + "END" for name in "abc"]
+        sql = f"UPDATE bulk SET {', '.join(fields)} WHERE id IN ({', '.join(f'${next(numbers)}' for _ in range(500))})"
+        types = next(message.types for message in client.ask(wire.parse(sql), wire.describe_statement()).check().messages if message.kind == "t")
+        assert types == [wire.INT8, wire.TEXT] * 500 + [wire.INT8, wire.INT8] * 500 + [wire.INT8, wire.TEXT] * 500 + [wire.INT8] * 500
+
+
 @pytest.mark.parametrize("sql", [
     "SELECT '{}'", "SELECT 1 /*{}*/", "SET application_name = '{}'", "SELECT relname FROM pg_class WHERE relname = '{}'", "COPY t FROM '{}'"])
 def test_texts_that_are_too_long(served, sql):

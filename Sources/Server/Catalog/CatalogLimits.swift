@@ -32,6 +32,9 @@ enum CatalogLimits {
     /// Each name is replaced by what it stands for, so a text of many names becomes longer by as much, and those in a subquery's
     /// expressions once more for each query around it.
     static let lateralFunctions = 8, lateralColumns = 8, lateralBytes = 300, selectBytes = 1_000_000
+    /// Nodes of the arguments of functions that return sets, all together: each is in the result twice, and four times in the arguments of
+    /// another one. What tools ask for so is a column.
+    static let copiedNodes = 10_000
     /// As SQLite has it for a result: https://www.sqlite.org/limits.html#max_column
     static let selectList = 2_000
 

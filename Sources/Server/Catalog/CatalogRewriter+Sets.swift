@@ -15,6 +15,7 @@ extension CatalogRewriter {
                 let arguments = items[index + 1].group
             else { continue }
             let array = CatalogSyntax.split(arguments)[0]
+            try noteCopy(of: arguments)
             if driver == nil {
                 functionsInFrom += 1
                 alias = "srf\(functionsInFrom)_"
@@ -35,6 +36,24 @@ extension CatalogRewriter {
         }
         items = result
         return driver
+    }
+
+    /// Where such functions stand in each other's arguments, each one doubles what is in it.
+    mutating func noteCopy(of nodes: [Node]) throws(CatalogSyntaxError) {
+        copiedNodes += Self.count(nodes, atMost: CatalogLimits.copiedNodes - copiedNodes + 1)
+        guard copiedNodes <= CatalogLimits.copiedNodes else {
+            throw CatalogSyntaxError(message: "the functions that return sets are too many or too long, or in each other")
+        }
+    }
+
+    /// No further than that: of shared nodes there may be more than can be counted.
+    private static func count(_ nodes: [Node], atMost most: Int) -> Int {
+        var count = 0
+        for node in nodes where count < most {
+            count += 1
+            if let inside = node.group ?? node.subscriptNodes { count += Self.count(inside, atMost: most - count) }
+        }
+        return count
     }
 
     /// pgjdbc asks which words are keywords beyond the standard's: of https://www.sqlite.org/lang_keywords.html.

@@ -71,6 +71,7 @@ extension CatalogRewriter {
             }
             let alias: [Node] = [.word("as"), .quoted(function.alias)]
             inference.note(function)
+            if function.name == "generate_subscripts" { try noteCopy(of: function.arguments) }
             if Self.names(function.arguments, anyOf: tables) {
                 guard laterals.count < CatalogLimits.lateralFunctions, function.isShort else {
                     throw CatalogSyntaxError(message: "the functions in FROM are too many or too long")

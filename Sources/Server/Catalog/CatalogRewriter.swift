@@ -13,6 +13,8 @@ struct CatalogRewriter {
     var parameterTypes: [Int: String] = [:]
     private(set) var parameterCount = 0
     var functionsInFrom = 0
+    /// Nodes that stand in the result once more, since it asks for the same twice.
+    var copiedNodes = 0
 
     struct Result {
         var sql: String

@@ -41,6 +41,16 @@ struct Instruction: Sendable {
         String(decoding: statement.text(column), as: UTF8.self)
     }
 
+    /// How many registers it is about beside its own.
+    var width: Int {
+        switch opcode {
+        case .makeRecord, .resultRow, .affinity, .typeCheck: max(p2, 0)
+        case .copy, .move, .compare, .indexDelete: max(p3, 0)
+        case .null, .beginSubroutine: max(p3 - p2, 0)
+        default: 0
+        }
+    }
+
     func onCursor(_ number: Int) -> Instruction {
         Instruction(opcode: opcode, p1: number, p2: p2, p3: p3, p4: p4, p5: p5)
     }

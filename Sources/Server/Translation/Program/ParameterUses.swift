@@ -59,7 +59,11 @@ struct ParameterUses {
         return result
     }
 
+    /// How often a parameter's use was written down.
+    private(set) var work = 0
+
     private mutating func update(_ value: ProgramValue, _ change: (inout Use) -> Void) {
+        work += value.parameters.count
         for parameter in value.parameters { change(&uses[parameter, default: Use()]) }
     }
 

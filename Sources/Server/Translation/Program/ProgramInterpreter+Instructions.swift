@@ -54,6 +54,7 @@ extension ProgramInterpreter {
     private mutating func operate(_ instruction: Instruction, _ registers: inout Registers) -> Bool {
         let (p1, p2, p3) = (instruction.p1, instruction.p2, instruction.p3)
         let (right, left) = (registers.value(p1), registers.value(p2))
+        work += right.listed + left.listed
         switch instruction.opcode {
         case .add, .subtract, .multiply, .divide, .remainder:
             note { $0.addArithmetic(left, right) }
@@ -223,7 +224,9 @@ extension ProgramInterpreter {
             .ifNoHope:
             let count = Int(instruction.p4) ?? 0
             if count > 0 { return compareKey(p3, count, with: p1, registers) }
-            for (index, value) in registers.value(p3).fields.enumerated() {
+            let fields = registers.value(p3).fields
+            work += fields.count
+            for (index, value) in fields.enumerated() {
                 let other = column(index, of: p1, registers)
                 note { $0.addComparison(value, other, .none) }
             }

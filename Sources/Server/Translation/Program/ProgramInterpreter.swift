@@ -25,9 +25,10 @@ struct ProgramInterpreter {
     /// Registers of which is asked whether they are NULL.
     let askedForNull: Set<Int>
 
-    /// More work than this, and the program is left alone: it is a value of a register that is looked at, or a row of them
-    /// that is shared.
-    private static let workLimit = 4_000_000
+    /// What has been done: values, their fields and the parameters they rest on, as often as they were looked at; what is shared counts once.
+    var work = 0
+    /// More than this, and the program is left alone: nothing else would end it, and it is some tenths of a second.
+    private static let workLimit = 6_000_000
 
     init?(
         _ program: [Instruction], cursors: ProgramCursors, parameterTypes: @escaping @Sendable (Int) -> TypeOID? = { _ in nil }
@@ -52,17 +53,16 @@ struct ProgramInterpreter {
 
     /// False when it was given up.
     mutating func run() -> Bool {
-        var work = 0
         var registers = Registers(constants)
         for instruction in program { execute(instruction, &registers) }
         repeat {
             constants.leaveOutWritten()
             (entry, contents, results) = ([0: Registers(constants)], [:], [])
-            guard flowThrough(&work) else { return false }
+            guard flowThrough() else { return false }
         } while constants.areWritten
         isLastWalk = true
         for leader in entry.keys.sorted() {
-            guard walk(from: leader, &work, reaching: { _ in }) else { return false }
+            guard walk(from: leader, reaching: { _ in }), work + uses.work < Self.workLimit else { return false }
         }
         noteSortedRows()
         // What has been found is in `results` and `uses`.
@@ -70,7 +70,7 @@ struct ProgramInterpreter {
         return true
     }
 
-    private mutating func flowThrough(_ work: inout Int) -> Bool {
+    private mutating func flowThrough() -> Bool {
         var isPending = Array(repeating: false, count: program.count)
         repeat {
             hasChanged = false
@@ -79,7 +79,7 @@ struct ProgramInterpreter {
             while let first = isPending.firstIndex(of: true) {
                 for leader in first..<program.count where isPending[leader] {
                     isPending[leader] = false
-                    guard walk(from: leader, &work, reaching: { isPending[$0] = true }), work < Self.workLimit else { return false }
+                    guard walk(from: leader, reaching: { isPending[$0] = true }), work < Self.workLimit else { return false }
                 }
                 // All that follows rests on what they are not.
                 if constants.areWritten { return true }
@@ -89,21 +89,21 @@ struct ProgramInterpreter {
     }
 
     /// One straight run of instructions; false when a register's number is beyond all reason.
-    private mutating func walk(from leader: Int, _ work: inout Int, reaching: (Int) -> Void) -> Bool {
+    private mutating func walk(from leader: Int, reaching: (Int) -> Void) -> Bool {
         var registers = entry[leader] ?? Registers(constants)
         var address = leader
         while true {
             execute(program[address], &registers)
-            work += 1
+            work += 1 + program[address].width
             let next = flow.successors[address]
-            if next.count == 1, next[0] == address + 1, !isLeader[address + 1] {
+            if next.count == 1, next[0] == address + 1, !isLeader[address + 1], work < Self.workLimit {
                 address += 1
                 continue
             }
             for target in next {
                 var known = registers
                 if let register = registerOfNull(between: address, and: target) { known.set(register, .null) }
-                if enter(target, known, &work) { reaching(target) }
+                if enter(target, known) { reaching(target) }
             }
             return !registers.isBeyondLimit
         }
@@ -121,7 +121,7 @@ struct ProgramInterpreter {
     }
 
     /// True when this brought anything new there.
-    private mutating func enter(_ target: Int, _ registers: Registers, _ work: inout Int) -> Bool {
+    private mutating func enter(_ target: Int, _ registers: Registers) -> Bool {
         guard !isLastWalk else { return false }
         guard var known = entry.removeValue(forKey: target) else {
             entry[target] = registers
@@ -135,11 +135,13 @@ struct ProgramInterpreter {
     // MARK: For the instructions
 
     mutating func write(_ record: ProgramValue, to cursor: Int) {
+        work += record.size
         if contents[cursors.original(cursor), default: ProgramValue()].join(record) { hasChanged = true }
     }
 
     mutating func addResult(_ row: [ProgramValue]) {
         for index in row.indices {
+            work += row[index].listed
             if index < results.count { results[index].join(row[index]) } else { results.append(row[index]) }
         }
     }

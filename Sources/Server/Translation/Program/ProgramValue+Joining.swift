@@ -32,12 +32,37 @@ extension ProgramValue {
         return isNew
     }
 
+    /// The same as `==`.
+    ///
+    /// - Parameter work: what has been looked at is counted; what is shared is not looked at.
+    static func areEqual(_ a: ProgramValue, _ b: ProgramValue, _ work: inout Int) -> Bool {
+        work += 1
+        guard a.classes == b.classes, a.likely == b.likely, a.declared == b.declared, a.origins == b.origins,
+            a.parameterType == b.parameterType, a.isConverted == b.isConverted, a.fields.count == b.fields.count
+        else { return false }
+        guard a.parameters.count == b.parameters.count, a.operands.count == b.operands.count else { return false }
+        if !a.parameters.sharesStorage(with: b.parameters) || !a.operands.sharesStorage(with: b.operands) {
+            work += a.listed
+            guard a.parameters == b.parameters, a.operands == b.operands else { return false }
+        }
+        if a.fields.sharesStorage(with: b.fields) { return true }
+        for index in a.fields.indices {
+            guard areEqual(a.fields[index], b.fields[index], &work) else { return false }
+        }
+        return true
+    }
+
     /// How many parameters it is known to rest on.
     var listed: Int { parameters.count + operands.count }
 
+    /// What it takes to look at all of it.
+    var size: Int { fields.reduce(1 + listed) { $0 + 1 + $1.listed } }
+
     /// To a value that may be one of thousands of parameters they come one by one, mostly in their order.
     private static func add(_ others: [Int], to list: inout [Int]) {
-        guard let first = others.first, list != others else { return }
+        guard let first = others.first else { return }
+        // Shared, so that nobody has to compare them.
+        guard !list.isEmpty, list != others else { return list = others }
         if list.last.map({ $0 < first }) ?? true {
             list += others
         } else if others.count > 1 {

@@ -62,36 +62,65 @@ struct Registers {
     ///
     /// - Parameter work: what has been looked at is counted.
     mutating func join(_ others: Registers, _ work: inout Int) -> Bool {
-        Self.join(&blocks, others.blocks, &work) { block, other, work in
-            Self.join(&block, other, &work) { row, other, work in
-                Self.join(&row, other, &work) { value, other, work in
-                    work += other.listed > 1 ? value.listed + other.listed : 1
+        Self.join(&blocks, others.blocks, &work, Self.areEqual) { block, other, work in
+            Self.join(&block, other, &work, Self.areEqual) { row, other, work in
+                Self.join(&row, other, &work, ProgramValue.areEqual) { value, other, work in
+                    // One more parameter is put in its place, and all of them are taken over, where there was none.
+                    work += value.listed == 0 || other.listed < 2 ? 1 + other.fields.count : value.size + other.size
                     return value.join(other)
                 }
             }
         }
     }
 
+    private static func areEqual(_ row: [ProgramValue], _ other: [ProgramValue], _ work: inout Int) -> Bool {
+        areEqual(row, other, &work, ProgramValue.areEqual)
+    }
+
+    private static func areEqual(_ block: [[ProgramValue]], _ other: [[ProgramValue]], _ work: inout Int) -> Bool {
+        areEqual(block, other, &work, areEqual)
+    }
+
+    private static func areEqual<Element>(
+        _ a: [Element], _ b: [Element], _ work: inout Int, _ areEqual: (Element, Element, inout Int) -> Bool
+    ) -> Bool {
+        guard a.count == b.count else { return false }
+        if a.sharesStorage(with: b) { return true }
+        for index in a.indices {
+            guard areEqual(a[index], b[index], &work) else { return false }
+        }
+        return true
+    }
+
     /// Where both have something, and not the same, `each` joins it; what only the other has is taken over.
-    private static func join<Element: Equatable>(
-        _ mine: inout [Element], _ others: [Element], _ work: inout Int, _ each: (inout Element, Element, inout Int) -> Bool
+    private static func join<Element>(
+        _ mine: inout [Element], _ others: [Element], _ work: inout Int, _ areEqual: (Element, Element, inout Int) -> Bool,
+        _ each: (inout Element, Element, inout Int) -> Bool
     ) -> Bool {
         work += 1
         guard !mine.isEmpty else {
             mine = others
             return !others.isEmpty
         }
+        if mine.sharesStorage(with: others) { return false }
         let known = mine.count
         work += others.count
         var isNew = known < others.count
-        for index in 0..<min(known, others.count) where mine[index] != others[index] {
+        for index in 0..<min(known, others.count) where !areEqual(mine[index], others[index], &work) {
             if each(&mine[index], others[index], &work) { isNew = true }
         }
         if known < others.count { mine += others[known...] }
         // What came has it all: both keep the same storage again, and what follows has nothing to compare. Around a loop every target
         // would otherwise have a copy of its own.
-        if mine == others { mine = others }
+        if Self.areEqual(mine, others, &work, areEqual) { mine = others }
         return isNew
+    }
+}
+
+extension Array {
+    /// Then they are equal, whatever is in them.
+    func sharesStorage(with other: [Element]) -> Bool {
+        count == other.count && withUnsafeBufferPointer { mine in other.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress } }
     }
 }
 

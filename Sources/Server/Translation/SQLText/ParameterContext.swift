@@ -70,8 +70,8 @@ private struct ParameterReader {
     private let classifier: ExpressionClassifier
     private let computed: ComputedNames
     private let insert: InsertTarget?
-    /// The last left operand of an IN, which all parameters of its list share.
-    private var membership: (opener: Int, context: ParameterContext) = (-1, .undecided)
+    /// By the list's parenthesis: the left operand of an IN, which all parameters of its list share. Lists may stand in each other.
+    private var memberships: [Int: ParameterContext] = [:]
 
     init(_ table: TokenTable) {
         self.table = table
@@ -260,9 +260,10 @@ private struct ParameterReader {
     }
 
     private mutating func member(of opener: Int) -> ParameterContext {
-        if membership.opener == opener { return membership.context }
+        if let known = memberships[opener] { return known }
         let word = table[opener - 2]?.matches("not") ?? false ? opener - 2 : opener - 1
-        membership = (opener, extent.ending(at: word - 1).map(context(against:)) ?? .undecided)
-        return membership.context
+        let found = extent.ending(at: word - 1).map(context(against:)) ?? .undecided
+        memberships[opener] = found
+        return found
     }
 }
