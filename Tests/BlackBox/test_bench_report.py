@@ -419,6 +419,8 @@ def test_whole_runs_stand_side_by_side_the_newest_first(a_record):
     assert row(text, "goal") == ["set", "abcdef", "0123456"]
     assert row(text, "point SELECT, 8 clients, to Postgres") == ["≥ 1.9", "2.00", "**1.00**"]
     assert row(text, "64 writers, 16 readers, 2 scanners: longest wait of writers") == ["≤ 100 ms", "50.0 ms", "50.0 ms"]
+    assert row(text, "no goal") == ["abcdef", "0123456"]
+    assert row(text, "TPC-B, a message a statement, 64 clients, `pipelined`, driven by pgbench, to Postgres") == ["2.20", "2.20"]
     met = sum(bool(goal["met"]) for goal in a_record["goals"])
     assert row(text, "[0123456](../bench/results/old/results.md)") == [
         "2026-11-20, 09:30", "6.1", "71 µs", "50 µs", f"{sum(bool(goal['met']) for goal in slow['goals'])} of 19"]

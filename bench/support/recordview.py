@@ -22,7 +22,8 @@ VICTIM_NAMES = {
 WORKLOAD_NAMES = {
     "select": "point SELECT", "insert": "durable INSERT", "mixed-95-5": "95 % reads, 5 % writes",
     "tpcb": "TPC-B, a message a statement", "tpcb-simple": "TPC-B without tellers and branches",
-    "tpcb-pipeline": "TPC-B, one pipeline", **VICTIM_NAMES,
+    "tpcb-pipeline": "TPC-B, one pipeline", "tpcb-message": "TPC-B, one query string", "read-modify-write": "a row read and changed in a block",
+    "snapshot-beside-writers": "writers beside a snapshot", **VICTIM_NAMES,
 }
 # Cells whose clients all ask for the same and should get as much: cell, class (None: the first), name.
 EQUAL_SHARES = (

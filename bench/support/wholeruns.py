@@ -11,6 +11,19 @@ from support.tools import BenchError
 
 BEGIN, END = marked.begin("whole runs", "--runs"), marked.end("whole runs")
 SECTION = marked.section("whole runs", "whole runs")
+# What docs/benchmarks.md speaks of, and no goal was set for: cell, which of Walpool's modes, to whom.
+BESIDE_GOALS = (
+    ("select-1", "walpool", "canned"), ("select-1", "walpool", "direct"), ("select-2", "walpool", "postgres"),
+    ("select-8-pgbench", "walpool", "postgres"), ("select-64-pgbench", "walpool", "postgres"),
+    ("insert-1", "walpool", "direct"), ("insert-64-pgbench", "walpool", "postgres"), ("insert-8-relaxed", "walpool-normal", "postgres-async"),
+    ("tpcb-8", "walpool", "postgres"), ("tpcb-64", "walpool", "postgres"), ("tpcb-8", "walpool", "direct"),
+    ("tpcb-8-pgbench", "walpool-pipelined", "postgres"), ("tpcb-64-pgbench", "walpool-pipelined", "postgres"),
+    ("tpcb-8-2ms", "walpool", "postgres"), ("tpcb-8-2ms", "walpool-pipelined", "postgres"), ("tpcb-64-2ms", "walpool", "postgres"),
+    ("tpcb-8-relaxed", "walpool-normal", "postgres-async"), ("tpcb-64-relaxed", "walpool-normal", "postgres-async"),
+    ("tpcb-simple-8", "walpool-pipelined", "postgres"), ("tpcb-simple-64", "walpool-pipelined", "postgres"),
+    ("tpcb-message-8", "walpool", "postgres"), ("read-modify-write-8", "walpool", "postgres"),
+    ("snapshot-beside-writers-9", "walpool", "postgres"),
+)
 # What a round trip costs where nothing is done for it: the empty wire server, and its one client.
 ROUND_TRIP = ("select-1", "canned")
 
@@ -21,7 +34,8 @@ def part_of_page(kept):
     if not whole:
         raise BenchError("no whole run is kept")
     newest = dict(sorted(whole.items(), key=lambda item: item[1]["started"], reverse=True))
-    return "\n\n".join([BEGIN, machines(newest), goals(list(newest.values())), END])
+    records = list(newest.values())
+    return "\n\n".join([BEGIN, machines(newest), goals(records), beside_goals(records), END])
 
 
 def put_into(page, text):
@@ -48,6 +62,24 @@ def goals(records):
     rows = [[_name(record, goal), _asked(goal), *(_figure(of_run.get(key)) for of_run in measured)]
             for key, (record, goal) in every.items()]
     return md.table(["goal", "set", *map(commit, records)], rows)
+
+
+def beside_goals(records):
+    """Ratios as those of goals, in which nothing is met or missed."""
+    cells = [{cell["id"]: cell for cell in record["summary"]} for record in records]
+    rows = []
+    for name, ours, other in BESIDE_GOALS:
+        shown = next(((record, found[name]) for record, found in zip(records, cells) if name in found), None)
+        if shown:
+            ratios = (found[name]["ratios"].get(f"{ours}/{other}") if name in found else None for found in cells)
+            rows.append([_named(*shown, ours, other), *map(md.ratio, ratios)])
+    return md.table(["no goal", *map(commit, records)], rows)
+
+
+def _named(record, cell, ours, other):
+    mode = "" if ours == "walpool" else f", `{ours.removeprefix('walpool-')}`"
+    driver = ", driven by pgbench" if cell["driver"] == "pgbench" else ""
+    return f"{named_workload(cell)}, {md.clients(cell['clients'])}{mode}{driver}, to {title(record, other)}"
 
 
 def commit(record):
