@@ -7,6 +7,8 @@ struct SchemaColumns {
     private let connection: Connection
     private(set) var tableRoots: Set<Int> = []
     private var known: [Int: [ProgramValue]] = [:]
+    /// By name. Who writes opens each of a table's indexes, too.
+    private var tables: [String: [Column]] = [:]
     /// By root page of an index: which of its columns are expressions.
     private(set) var expressions: [Int: Set<Int>] = [:]
     /// Asked for an index's expressions, it reads a program that opens the same index.
@@ -29,7 +31,7 @@ struct SchemaColumns {
     }
 
     /// Those that a table's records have.
-    func columns(table: String) -> [ProgramValue] {
+    mutating func columns(table: String) -> [ProgramValue] {
         // As above.
         ((try? tableColumns(table)) ?? []).filter { !$0.isVirtual }.map(\.value)
     }
@@ -64,13 +66,15 @@ struct SchemaColumns {
         var isVirtual: Bool
     }
 
-    private func tableColumns(_ table: String) throws(SQLiteError) -> [Column] {
+    private mutating func tableColumns(_ table: String) throws(SQLiteError) -> [Column] {
+        if let found = tables[table] { return found }
         let statement = try connection.prepareInternal("PRAGMA table_xinfo(\(SQLQuoting.literal(table)))")
         var columns: [Column] = []
         while try statement.step() == .row {
             let declared = text(statement, 2)
             columns.append(Column(value: Self.value(declared), isVirtual: statement.integer(6) == 2))
         }
+        tables[table] = columns
         return columns
     }
 
