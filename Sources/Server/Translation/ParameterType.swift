@@ -39,15 +39,41 @@ struct ParameterType: Equatable, Sendable {
 
     var type: TypeOID
     var rule: TextRule
+    /// In one byte: a statement may have 65,535 parameters.
+    private var properties: Properties = []
+
+    private struct Properties: OptionSet {
+        let rawValue: UInt8
+        static let isGiven = Properties(rawValue: 1), meetsNumbers = Properties(rawValue: 2)
+        static let isOnlyCalculated = Properties(rawValue: 4), isCastToNumber = Properties(rawValue: 8)
+
+        subscript(_ one: Properties) -> Bool {
+            get { contains(one) }
+            set { if newValue { insert(one) } else { remove(one) } }
+        }
+    }
+
     /// The client or the statement's text has said so.
-    var isGiven = false
+    var isGiven: Bool {
+        get { properties[.isGiven] }
+        set { properties[.isGiven] = newValue }
+    }
     /// It is compared with, or stored in, a column that is declared to hold integers or reals.
-    var meetsNumbers = false
+    var meetsNumbers: Bool {
+        get { properties[.meetsNumbers] }
+        set { properties[.meetsNumbers] = newValue }
+    }
     /// It is a number for what is calculated with it, or beside a number that is returned: SQLite takes a text there, too. It is not
     /// compared with one.
-    var isOnlyCalculated = false
+    var isOnlyCalculated: Bool {
+        get { properties[.isOnlyCalculated] }
+        set { properties[.isOnlyCalculated] = newValue }
+    }
     /// A CAST of SQLite's makes a number of it.
-    var isCastToNumber = false
+    var isCastToNumber: Bool {
+        get { properties[.isCastToNumber] }
+        set { properties[.isCastToNumber] = newValue }
+    }
 
     static let undetermined = ParameterType(type: .unspecified, rule: .none)
     static let text = ParameterType(type: .text, rule: .verbatim)
