@@ -48,7 +48,7 @@ extension NumericCoercion {
 
     /// Of a number CAST makes itself, which is a boolean to SQLite. What only the schema tells may be the text 'true'.
     private static func isBoolean(_ operand: Range<Int>, _ table: TokenTable, _ isOneOfMany: Bool) -> Bool {
-        let depth = isOneOfMany ? ExpressionClassifier.depthLimit - 4 : 0
+        let depth = isOneOfMany ? ExpressionClassifier.depthLimit - depthOfOthers : 0
         let found = ExpressionClassifier(table: table).classify(operand, depth: depth)
         return found == .null || found?.isNumber ?? false
     }

@@ -18,6 +18,8 @@ enum NumericCoercion {
 
     /// So many CASTs are read with all that they hold: they may stand in each other, and each is read from its beginning.
     private static let readWhole = 100
+    /// And of those behind them only so many levels of what they hold.
+    static let depthOfOthers = 4
 
     /// A statement without a sign and without CAST costs some calls of memchr; others are read once, and nothing is kept.
     private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {

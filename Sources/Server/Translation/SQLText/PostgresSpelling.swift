@@ -31,7 +31,7 @@ struct PostgresSpelling {
     var places = [Place()]
     /// Whether a FROM stands behind the first literal for which that was of interest.
     var hasFromAhead: Bool?
-    /// Where in the result literals stand with a type that is no number.
+    /// Where in the result literals stand with a type that no cast makes a number.
     private var uncounted: [(start: Int, type: TypeOID)] = []
     /// And intervals and jsonb, whose texts have another order than their values.
     private var unordered: [(start: Int, type: TypeOID)] = []
@@ -71,9 +71,8 @@ struct PostgresSpelling {
     private func typeThatMeetsNumber() -> TypeOID? {
         guard !uncounted.isEmpty else { return nil }
         return result.withUnsafeBytes { text in
-            zip(uncounted, NumericContext.contexts(of: uncounted.map(\.start), in: text)).first { literal, context in
-                // Of JSON PostgreSQL's cast makes a number, too.
-                (context == .number || context == .truth) && !(literal.type == .json || literal.type == .jsonb)
+            zip(uncounted, NumericContext.contexts(of: uncounted.map(\.start), in: text)).first { _, context in
+                context == .number || context == .truth
             }?.0.type
         }
     }
@@ -237,7 +236,8 @@ struct PostgresSpelling {
         // What the type's input function refuses stays as it is, and SQLite refuses it.
         guard let literal = Self.literal(content, type) else { return refuseNaN(content, type) }
         take(upTo: range.lowerBound, before: literal.utf8)
-        if isUncounted { uncounted.append((result.count, type)) }
+        // Of JSON PostgreSQL's cast makes a number, too.
+        if isUncounted, type != .json, type != .jsonb { uncounted.append((result.count, type)) }
         if ParameterType.hasOtherOrder(type) { unordered.append((result.count, type)) }
         replace(range, by: literal.utf8)
     }
