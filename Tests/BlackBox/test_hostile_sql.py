@@ -88,15 +88,76 @@ def test_types_of_parameters_take_no_time_of_their_square(served, name):
         assert client.value("SELECT 1") == "1"
 
 
+# One of any 11,500 parameters, which is what each of these looks at.
+ONE_OF_MANY = "(SELECT coalesce(" + ", ".join(
+    "coalesce(random(), " + ", ".join(f"${n}" for n in range(part * 100 + 1, part * 100 + 101)) + ")" for part in range(115)) + ") AS x LIMIT 1)"
+LAST_WALK = {
+    "arguments": "SELECT " + ", ".join(["CAST(greatest(1" + ", x" * 14 + ") AS TEXT)"] * 1380) + " FROM " + ONE_OF_MANY,
+    "casts": "SELECT " + ", ".join(["replace(CAST(x AS TEXT), CAST(x AS TEXT), CAST(x AS INTEGER))"] * 1900) + " FROM " + ONE_OF_MANY,
+}
+
+
+@pytest.mark.parametrize("name", LAST_WALK)
+def test_what_is_done_with_parameters_takes_no_time_of_its_square(served, name):
+    with served.client() as client:
+        reply = client.ask(wire.parse(LAST_WALK[name]), wire.describe_statement())
+        assert reply.state in (None, "42P18", "57014"), reply.errors
+        assert client.value("SELECT 1") == "1"
+
+
+@pytest.mark.optimised
+@pytest.mark.parametrize("rows, fields", [(500, 10), (1000, 5), (1200, 4)])
+def test_an_update_of_more_rows_by_case_has_its_types(served, rows, fields):
+    check_types_of_bulk_update(served, rows, fields)
+
+
+def test_looking_for_types_ends_by_the_deadline(served):
+    """It is no step of SQLite's, and what is sent takes a second and more."""
+    with served.client() as client:
+        client.query(BULK + "; SET statement_timeout = '50ms'").check()
+        reply = client.ask(wire.parse(bulk_update(1200, 4)), wire.describe_statement())
+        assert reply.state == "57014" and "timeout" in reply.error["M"], reply.errors
+
+
+def test_names_of_columns_that_many_tables_have(served):
+    """A parameter whose place SQLite leaves out is what the one column of that name is, among those of all the tables that are named."""
+    with served.client() as client:
+        client.query("BEGIN").check()
+        for table in range(30):
+            columns = ", ".join(f"a{table}_{n} INTEGER" for n in range(300))
+            client.query(f"CREATE TABLE IF NOT EXISTS wide_{table} ({columns}, same_{table % 2} DATE)").check()
+        client.query("COMMIT").check()
+        others = "".join(f", 1 wide_{n}" for n in range(30))
+        for column, type in [("a7_1", wire.INT8), ("wide_7.a7_1", wire.INT8), ("same_1", wire.TEXT)]:
+            sql = f"SELECT {column} = $1, 0 AND {column} IN ({', '.join(['$1'] * 20_000)}){others} FROM wide_7, wide_0 LIMIT 0"
+            reply = client.ask(wire.parse(sql), wire.describe_statement()).check()
+            assert next(message.types for message in reply.messages if message.kind == "t") == [type], column
+
+
+FLOAT8 = 701
+BULK = "CREATE TABLE IF NOT EXISTS bulk (id INTEGER PRIMARY KEY, " + ", ".join(
+    f"c{n} {['TEXT', 'INTEGER', 'DATE', 'BOOLEAN', 'REAL'][n % 5]}" for n in range(10)) + ")"
+
+
+def bulk_update(rows, fields):
+    numbers = iter(range(1, 1 << 16))
+    assignments = [
+        f"c{field} = CASE " + "".join(f"WHEN id = ${next(numbers)} THEN ${next(numbers)} " for _ in range(rows)) + "END" for field in range(fields)]
+    return f"UPDATE bulk SET {', '.join(assignments)} WHERE id IN ({', '.join(f'${next(numbers)}' for _ in range(rows))})"
+
+
+def check_types_of_bulk_update(served, rows, fields):
+    with served.client() as client:
+        client.query(BULK).check()
+        reply = client.ask(wire.parse(bulk_update(rows, fields)), wire.describe_statement()).check()
+        types = next(message.types for message in reply.messages if message.kind == "t")
+        kinds = [wire.TEXT, wire.INT8, wire.TEXT, wire.BOOL, FLOAT8]
+        assert types == [each for field in range(fields) for each in [wire.INT8, kinds[field % 5]] * rows] + [wire.INT8] * rows
+
+
 def test_an_update_of_many_rows_by_case_has_its_types(served):
     """As an ORM sends it for 500 objects and three fields."""
-    with served.client() as client:
-        client.query("DROP TABLE IF EXISTS bulk; CREATE TABLE bulk (id INTEGER PRIMARY KEY, a TEXT, b INTEGER, c DATE)").check()
-        numbers = iter(range(1, 4000))
-        fields = [f"{name} = CASE " + "".join(f"WHEN id = ${next(numbers)} THEN ${next(numbers)} " for _ in range(500)) + "END" for name in "abc"]
-        sql = f"UPDATE bulk SET {', '.join(fields)} WHERE id IN ({', '.join(f'${next(numbers)}' for _ in range(500))})"
-        types = next(message.types for message in client.ask(wire.parse(sql), wire.describe_statement()).check().messages if message.kind == "t")
-        assert types == [wire.INT8, wire.TEXT] * 500 + [wire.INT8, wire.INT8] * 500 + [wire.INT8, wire.TEXT] * 500 + [wire.INT8] * 500
+    check_types_of_bulk_update(served, 500, 3)
 
 
 @pytest.mark.parametrize("sql", [

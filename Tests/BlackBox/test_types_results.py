@@ -195,9 +195,9 @@ def test_truths(client, db, truth):
     """In every protocol, wherever it stands in the list, and of what is written, too."""
     integer = [row[0] for row in client.query(f"SELECT ({truth}) + 0 FROM r ORDER BY id").check().texts]
     want = [{"1": "t", "0": "f", None: None}[value] for value in integer]
-    for sql in [f"SELECT {truth} FROM r ORDER BY id", f"SELECT *, {truth} AS x FROM r ORDER BY id", f"SELECT {truth} x, r.* FROM r ORDER BY id",
-                f"WITH c AS (SELECT 1) SELECT {truth} FROM r ORDER BY id", f"UPDATE r SET f = f RETURNING {truth}, *"]:
-        at = next(n for n, c in enumerate(client.query(sql).check().of("T")[0].columns) if c.type == BOOL and c.name != "f")
+    for sql, at in [(f"SELECT {truth} FROM r ORDER BY id", 0), (f"SELECT *, {truth} AS x FROM r ORDER BY id", 8), (f"SELECT {truth} x, r.* FROM r ORDER BY id", 0),
+                    (f"WITH c AS (SELECT 1) SELECT {truth} FROM r ORDER BY id", 0), (f"UPDATE r SET f = f RETURNING {truth}, *", 0)]:
+        assert client.query(sql).check().of("T")[0].columns[at].type == BOOL
         assert [row[at] for row in client.query(sql).texts] == want, sql
         assert result_types(client, sql)[at] == BOOL
         reply = client.ask(wire.parse(sql), wire.bind(result_formats=[1] * len(result_types(client, sql))), wire.describe_portal(), wire.execute()).check()
@@ -423,3 +423,18 @@ def test_several_selects_and_operators_behind_others(db, client, sql, types, row
     assert result_types(client, sql) == types
     for reply in [client.extended(sql), client.query(sql)]:
         assert [row[0] for row in reply.check().texts] == rows
+
+
+@pytest.mark.parametrize("column, value, type", [("y", b"a", wire.BYTEA), ("flag", b"t", wire.BOOL)])
+@pytest.mark.parametrize("sql", ["SELECT $1 AS o FROM bytes WHERE {} = $1", "INSERT INTO bytes ({}) VALUES ($1) RETURNING $1 AS o",
+                                 "SELECT $1 AS o FROM bytes WHERE {} IN ($1, $2)"])
+def test_a_parameter_that_comes_back_is_what_it_was_announced_as(db, sql, column, value, type):
+    """No text could be made of bytes, and 1 is no truth."""
+    with db.client() as client:
+        client.query("BEGIN; CREATE TABLE bytes (y BLOB, flag BOOLEAN); INSERT INTO bytes VALUES (x'61', 1)").check()
+        sent = client.ask(wire.parse(sql.format(column)), wire.describe_statement()).check()
+        told = next(message.types for message in sent.messages if message.kind == "t")
+        assert set(told) == {type}
+        assert [each.type for message in sent.messages if message.kind == "T" for each in message.columns] == [type]
+        reply = client.ask(wire.bind([value] * len(told)), wire.execute())
+        assert reply.check().value == ("\\x61" if column == "y" else "t")

@@ -15,9 +15,9 @@ extension Session {
                 encoder.columns[index].type = assumed.type
             }
             if firstRow == nil, let type = Self.type(ofGiven: column.others, statement) { encoder.columns[index].type = type }
-            guard let parameter = column.parameter.map(statement.parameter), parameter.isGiven, let type = parameter.boundType.stored else {
-                continue
-            }
+            guard let parameter = column.parameter.map(statement.parameter), let type = parameter.boundType.stored else { continue }
+            // Whatever the client sends for these is bound as one, and could not be sent back as a text, or not as a truth.
+            guard parameter.isGiven || type == .bytea || type == .bool else { continue }
             // The integer in the first row does not tell a boolean.
             if firstRow == nil || type == .bool { encoder.columns[index].type = type }
             if type == .bool { (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false) }

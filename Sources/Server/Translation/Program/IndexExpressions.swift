@@ -15,7 +15,7 @@ enum IndexExpressions {
         guard let program = try listed.get() else { return [] }
         var schema = SchemaColumns(connection, readsExpressions: false)
         let cursors = ProgramCursors(program, schema: &schema)
-        guard var interpreter = ProgramInterpreter(program, cursors: cursors), interpreter.run(),
+        guard var interpreter = ProgramInterpreter(program, cursors: cursors, isToStop: connection.callbacks.onProgress), interpreter.run(),
             let sorter = program.first(where: { $0.opcode == .sorterOpen })
         else { return [] }
         return interpreter.contents[sorter.p1]?.fields ?? []

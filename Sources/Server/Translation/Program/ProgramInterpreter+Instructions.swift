@@ -54,7 +54,7 @@ extension ProgramInterpreter {
     private mutating func operate(_ instruction: Instruction, _ registers: inout Registers) -> Bool {
         let (p1, p2, p3) = (instruction.p1, instruction.p2, instruction.p3)
         let (right, left) = (registers.value(p1), registers.value(p2))
-        work += right.listed + left.listed
+        work.done += right.listed + left.listed
         switch instruction.opcode {
         case .add, .subtract, .multiply, .divide, .remainder:
             note { $0.addArithmetic(left, right) }
@@ -104,6 +104,7 @@ extension ProgramInterpreter {
 
     private mutating func noteArguments(of instruction: Instruction, _ arguments: [ProgramValue]) {
         let name = instruction.functionName
+        for value in arguments { work.done += 1 + value.listed }
         if name == "nullif", arguments.count == 2 { return note { $0.addComparison(arguments[0], arguments[1], .none) } }
         if name == "greatest" || (arguments.count == 1 && (name == "max" || name == "min")) { return note { $0.addCompared(arguments) } }
         for (index, value) in arguments.enumerated() where !value.parameters.isEmpty {
@@ -140,6 +141,7 @@ extension ProgramInterpreter {
         _ register: Int, _ affinity: Affinity, _ type: TypeOID?, _ registers: inout Registers
     ) {
         var value = registers.value(register)
+        work.done += value.listed
         value.apply(affinity)
         if !value.parameters.isEmpty {
             note { $0.addConverted(value, affinity, type) }
@@ -151,6 +153,7 @@ extension ProgramInterpreter {
 
     private mutating func cast(_ register: Int, _ affinity: Affinity, _ registers: inout Registers) {
         let value = registers.value(register)
+        work.done += value.listed
         let result: ProgramValue =
             switch affinity {
             case .text: ProgramValue([.text, .null], .text)
@@ -225,7 +228,7 @@ extension ProgramInterpreter {
             let count = Int(instruction.p4) ?? 0
             if count > 0 { return compareKey(p3, count, with: p1, registers) }
             let fields = registers.value(p3).fields
-            work += fields.count
+            work.done += fields.count
             for (index, value) in fields.enumerated() {
                 let other = column(index, of: p1, registers)
                 note { $0.addComparison(value, other, .none) }

@@ -25,17 +25,17 @@ struct ProgramInterpreter {
     /// Registers of which is asked whether they are NULL.
     let askedForNull: Set<Int>
 
-    /// What has been done: values, their fields and the parameters they rest on, as often as they were looked at; what is shared counts once.
-    var work = 0
-    /// More than this, and the program is left alone: nothing else would end it, and it is some tenths of a second.
-    private static let workLimit = 6_000_000
+    var work: ProgramWork
 
+    /// - Parameter isToStop: asked now and then; true ends the run, of which nothing is to be believed.
     init?(
-        _ program: [Instruction], cursors: ProgramCursors, parameterTypes: @escaping @Sendable (Int) -> TypeOID? = { _ in nil }
+        _ program: [Instruction], cursors: ProgramCursors, parameterTypes: @escaping @Sendable (Int) -> TypeOID? = { _ in nil },
+        isToStop: (() -> Bool)?
     ) {
         guard let flow = ProgramFlow(program) else { return nil }
         self.program = program
         self.parameterTypes = parameterTypes
+        work = ProgramWork(isToStop: isToStop)
         self.cursors = cursors
         self.flow = flow
         constants = ConstantRegisters(of: program, parameterTypes)
@@ -54,7 +54,10 @@ struct ProgramInterpreter {
     /// False when it was given up.
     mutating func run() -> Bool {
         var registers = Registers(constants)
-        for instruction in program { execute(instruction, &registers) }
+        for instruction in program {
+            execute(instruction, &registers)
+            guard !isSpent else { return false }
+        }
         repeat {
             constants.leaveOutWritten()
             (entry, contents, results) = ([0: Registers(constants)], [:], [])
@@ -62,7 +65,7 @@ struct ProgramInterpreter {
         } while constants.areWritten
         isLastWalk = true
         for leader in entry.keys.sorted() {
-            guard walk(from: leader, reaching: { _ in }), work + uses.work < Self.workLimit else { return false }
+            guard walk(from: leader, reaching: { _ in }) else { return false }
         }
         noteSortedRows()
         // What has been found is in `results` and `uses`.
@@ -79,7 +82,7 @@ struct ProgramInterpreter {
             while let first = isPending.firstIndex(of: true) {
                 for leader in first..<program.count where isPending[leader] {
                     isPending[leader] = false
-                    guard walk(from: leader, reaching: { isPending[$0] = true }), work < Self.workLimit else { return false }
+                    guard walk(from: leader, reaching: { isPending[$0] = true }) else { return false }
                 }
                 // All that follows rests on what they are not.
                 if constants.areWritten { return true }
@@ -88,15 +91,20 @@ struct ProgramInterpreter {
         return true
     }
 
-    /// One straight run of instructions; false when a register's number is beyond all reason.
+    private var isSpent: Bool {
+        mutating get { work.isSpent(with: uses.work) }
+    }
+
+    /// One straight run of instructions; false when it takes too long, or a register's number is beyond all reason.
     private mutating func walk(from leader: Int, reaching: (Int) -> Void) -> Bool {
         var registers = entry[leader] ?? Registers(constants)
         var address = leader
         while true {
             execute(program[address], &registers)
-            work += 1 + program[address].width
+            work.done += 1 + program[address].width
+            guard !isSpent else { return false }
             let next = flow.successors[address]
-            if next.count == 1, next[0] == address + 1, !isLeader[address + 1], work < Self.workLimit {
+            if next.count == 1, next[0] == address + 1, !isLeader[address + 1] {
                 address += 1
                 continue
             }
@@ -127,7 +135,7 @@ struct ProgramInterpreter {
             entry[target] = registers
             return true
         }
-        let isNew = known.join(registers, &work)
+        let isNew = known.join(registers, &work.done)
         entry[target] = known
         return isNew
     }
@@ -135,13 +143,14 @@ struct ProgramInterpreter {
     // MARK: For the instructions
 
     mutating func write(_ record: ProgramValue, to cursor: Int) {
-        work += record.size
-        if contents[cursors.original(cursor), default: ProgramValue()].join(record) { hasChanged = true }
+        let cursor = cursors.original(cursor)
+        work.done += record.size + (contents[cursor]?.size ?? 0)
+        if contents[cursor, default: ProgramValue()].join(record) { hasChanged = true }
     }
 
     mutating func addResult(_ row: [ProgramValue]) {
         for index in row.indices {
-            work += row[index].listed
+            work.done += row[index].listed + (index < results.count ? results[index].listed : 0)
             if index < results.count { results[index].join(row[index]) } else { results.append(row[index]) }
         }
     }

@@ -45,7 +45,10 @@ struct ProgramTypes: Sendable {
         let program = ReopenedCursors.separated(SequenceCursor.separated(listed, schema))
         let cursors = ProgramCursors(program, schema: &schema)
         func run(_ types: @escaping @Sendable (Int) -> TypeOID?) -> ProgramInterpreter? {
-            guard var interpreter = ProgramInterpreter(program, cursors: cursors, parameterTypes: types) else { return nil }
+            guard
+                var interpreter = ProgramInterpreter(
+                    program, cursors: cursors, parameterTypes: types, isToStop: connection.callbacks.onProgress)
+            else { return nil }
             return interpreter.run() ? interpreter : nil
         }
         guard let interpreter = run({ types[$0] }) else { return nil }

@@ -4,7 +4,9 @@ import SQLite
 /// The types of columns that a program does not show: those of virtual tables, and of views that INSTEAD OF triggers
 /// write, whose values no affinity converts ("do not attempt any conversions before assembling the record", sqlite3Insert
 /// in https://www.sqlite.org/src/file?name=src/insert.c); and those of VIRTUAL generated columns, of which it has the affinity only.
-struct VirtualColumns {
+///
+/// Not a value, since what a name stands for is remembered: a statement may name one a hundred thousand times, and many tables.
+final class VirtualColumns {
     private struct Table {
         var name: FoldedName
         var columns: [Column]
@@ -19,7 +21,17 @@ struct VirtualColumns {
         var isGenerated: Bool
     }
 
+    /// A column's name as a statement has it.
+    private struct Reference: Hashable {
+        var owner: FoldedName?
+        var name: FoldedName
+    }
+
     private let tables: [Table]
+    /// By a column's name: the tables that have one of it, and it.
+    private let columns: [FoldedName: [(table: Int, column: Column)]]
+    private var only: [Reference: Column?] = [:]
+    private var ofVirtual: [Reference: TypeOID?] = [:]
     /// Words behind a name, with AS or without: what a table may be called in the statement.
     private let aliases: [FoldedName: Set<FoldedName>]
     /// What an INSERT is into.
@@ -64,6 +76,11 @@ struct VirtualColumns {
         }
         guard isForAll || tables.contains(where: { !$0.isOrdinary || $0.columns.contains(where: \.isGenerated) }) else { return nil }
         self.tables = tables
+        var columns: [FoldedName: [(table: Int, column: Column)]] = [:]
+        for (index, table) in tables.enumerated() {
+            for column in table.columns { columns[column.name, default: []].append((index, column)) }
+        }
+        self.columns = columns
         self.aliases = aliases
         self.target = tables.first { $0.name == target && !$0.isOrdinary }
         self.sql = sql
@@ -118,15 +135,31 @@ struct VirtualColumns {
     }
 
     private func onlyColumn(_ context: ParameterContext) -> Column? {
-        guard case .column(let range) = context, let (owner, name) = column(range) else { return nil }
-        let owners = owner.map { owner in tables.filter { $0.name == owner || aliases[owner, default: []].contains($0.name) } } ?? []
-        let columns = (owners.isEmpty ? tables : owners).flatMap { $0.columns.filter { $0.name == name } }
-        return columns.count == 1 ? columns[0] : nil
+        guard case .column(let range) = context, let reference = reference(range) else { return nil }
+        if let known = only[reference] { return known }
+        let owners = reference.owner.map { owner in
+            Set(tables.indices.filter { tables[$0].name == owner || aliases[owner, default: []].contains(tables[$0].name) })
+        }
+        let named = columns[reference.name, default: []]
+        let found = owners.map { owners in owners.isEmpty ? named : named.filter { owners.contains($0.table) } } ?? named
+        let column = found.count == 1 ? found[0].column : nil
+        only[reference] = .some(column)
+        return column
     }
 
-    private func column(_ range: Range<Int>) -> (owner: FoldedName?, name: FoldedName)? {
+    private func reference(_ range: Range<Int>) -> Reference? {
         let parts = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range])).filter(\.isIdentifierLike).map(\.name.foldedName)
-        return parts.last.map { (parts.dropLast().last, $0) }
+        return parts.last.map { Reference(owner: parts.dropLast().last, name: $0) }
+    }
+
+    private func typeOfVirtual(_ reference: Reference) -> TypeOID? {
+        if let known = ofVirtual[reference] { return known }
+        let found = columns[reference.name, default: []].filter {
+            !tables[$0.table].isOrdinary && (reference.owner == nil || tables[$0.table].name == reference.owner)
+        }
+        let type = found.count == 1 ? found[0].column.type : nil
+        ofVirtual[reference] = .some(type)
+        return type
     }
 
     /// nil: it is none of these columns, or nothing is known of it.
@@ -136,10 +169,7 @@ struct VirtualColumns {
         case .insertColumn(let ordinal):
             type = target.flatMap { $0.columns.indices.contains(ordinal) ? $0.columns[ordinal].type : nil }
         case .column(let range):
-            guard let (owner, name) = column(range) else { return nil }
-            let found = tables.filter { !$0.isOrdinary && (owner == nil || $0.name == owner) }
-                .flatMap { $0.columns.filter { $0.name == name }.map(\.type) }
-            type = found.count == 1 ? found[0] : nil
+            type = reference(range).flatMap(typeOfVirtual)
         default: return nil
         }
         return type.map { ParameterType(needed: $0) }
