@@ -24,7 +24,7 @@ extension Session {
         defer { server.catalogs.giveBack(catalog) }
         let lease = try prepareCatalog(query, statement, on: catalog)
         defer { catalog.pooled.giveBack(lease) }
-        let found = Analysis(catalog: lease.statement, statement)
+        let found = Analysis(catalog: lease.statement, statement, of: query)
         query.analysis = found
         server.registry.wasAnalysed(query)
         return found
@@ -168,7 +168,8 @@ extension Session {
 
 extension Analysis {
     /// Of a statement about the catalogs.
-    convenience init(catalog prepared: Statement, _ statement: CatalogStatement) {
+    convenience init(catalog prepared: Statement, _ statement: CatalogStatement, of query: Query) {
+        let names = ResultNames.names(in: query.text.bytes, columnCount: prepared.columnCount)
         let types = statement.types(ofColumns: (0..<prepared.columnCount).map { prepared.columnName($0) })
         let columns = (0..<prepared.columnCount).map { index in
             let declared = prepared.columnDeclaredType(index)?.split(separator: " ").last.map {
@@ -176,7 +177,7 @@ extension Analysis {
             }
             let inferred = (index < types.count ? types[index] : nil) ?? CatalogViews.columnTypes[prepared.columnName(index)]
             let type = (declared ?? inferred).flatMap { CatalogStatement.oid(ofType: $0) } ?? .text
-            return Column(name: prepared.columnName(index), type: .fixed(type), assumed: type, declared: declared)
+            return Column(name: names?[index] ?? prepared.columnName(index), type: .fixed(type), assumed: type, declared: declared)
         }
         // `?7` makes places for 1 to 6 as well.
         let slots = (0..<prepared.parameterCount).map { ParameterSlot(index: $0 + 1, number: $0 + 1) }

@@ -14,7 +14,10 @@ extension Analysis {
     }
 
     struct Column: Equatable, Sendable {
+        /// What it is called to clients.
         var name: String
+        /// What SQLite calls it, where that is something else.
+        var nameInSQLite: String?
         var type: ColumnType
         /// What Describe(statement) announces for an open column, when no row can be asked.
         var assumed: TypeOID
@@ -36,7 +39,10 @@ extension Analysis {
         var attributeNumber: Int16 = 0
     }
 
-    static func columns(of statement: Statement, sql: UnsafeRawBufferPointer) -> [Column] {
+    /// - Parameters:
+    ///   - sql: what SQLite reads.
+    ///   - source: what the client has sent.
+    static func columns(of statement: Statement, sql: UnsafeRawBufferPointer, source: UnsafeRawBufferPointer) -> [Column] {
         let count = statement.columnCount
         guard count > 0 else { return [] }
         var columns = (0..<count).map { index in
@@ -46,7 +52,10 @@ extension Analysis {
                 declared: declared, isOfTable: statement.columnOriginName(index) != nil,
                 ownType: DeclaredType(declared).flatMap { $0.own == $0.stored ? nil : $0.own })
         }
-        if statement.explain == 0, columns.contains(where: { $0.type == .open }),
+        guard statement.explain == 0 else { return columns }
+        // A subquery's column may be a table's, and is called as its text.
+        if columns.contains(where: { !$0.isOfTable || $0.name.hasPrefix("(") }) { name(&columns, source) }
+        if columns.contains(where: { $0.type == .open }),
             let types = SelectListTypes.infer(sql, columnCount: count)
         {
             for index in columns.indices where columns[index].type == .open && columns[index].declared == nil {
@@ -58,6 +67,15 @@ extension Analysis {
             }
         }
         return columns
+    }
+
+    /// As PostgreSQL would, where it would say more than `?column?`.
+    private static func name(_ columns: inout [Column], _ source: UnsafeRawBufferPointer) {
+        guard let names = ResultNames.names(in: source, columnCount: columns.count) else { return }
+        for (index, name) in names.enumerated() {
+            guard let name, name != columns[index].name else { continue }
+            (columns[index].name, columns[index].nameInSQLite) = (name, columns[index].name)
+        }
     }
 
     static func apply(_ program: ProgramTypes, _ slots: [ParameterSlot], isCompound: Bool, to columns: inout [Column]) {

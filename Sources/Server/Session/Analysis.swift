@@ -62,7 +62,7 @@ final class Analysis: Sendable {
         kind = head.main.statementKind
         runsBesideSnapshot = Self.withData.contains(head.main)
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
-        var columns = Self.columns(of: statement, sql: sql)
+        var columns = Self.columns(of: statement, sql: sql, source: (query.source ?? query.text).bytes)
         let parameters = try StatementParameters(of: statement, sql, numbered)
         (slots, parameterTypes, parameterCasts) = (parameters.slots, parameters.types, parameters.casts)
         mixed = Set(parameterCasts.map(\.number))
@@ -111,7 +111,8 @@ final class Analysis: Sendable {
         _ columns: [Column], _ slots: Int, _ parameters: Int, _ textDescription: [UInt8]?
     ) -> Int {
         let ofColumns = columns.reduce(0) {
-            $0 + MemoryLayout<Column>.stride + MemoryLayout<RowEncoder.Column>.stride + $1.name.utf8.count + ($1.declared?.utf8.count ?? 0)
+            $0 + MemoryLayout<Column>.stride + MemoryLayout<RowEncoder.Column>.stride + $1.name.utf8.count
+                + ($1.nameInSQLite?.utf8.count ?? 0) + ($1.declared?.utf8.count ?? 0)
         }
         return ofColumns + (textDescription?.count ?? 0) + slots * MemoryLayout<ParameterSlot>.stride
             + parameters * (MemoryLayout<TypeOID>.stride + MemoryLayout<ParameterType>.stride)
@@ -136,7 +137,8 @@ final class Analysis: Sendable {
     func hasSameColumns(as statement: Statement) -> Bool {
         guard statement.columnCount == columns.count else { return false }
         return columns.indices.allSatisfy {
-            statement.columnName($0) == columns[$0].name && statement.columnDeclaredType($0) == columns[$0].declared
+            statement.columnName($0) == columns[$0].nameInSQLite ?? columns[$0].name
+                && statement.columnDeclaredType($0) == columns[$0].declared
                 && (statement.columnOriginName($0) != nil) == columns[$0].isOfTable
         }
     }

@@ -28,7 +28,7 @@ extension Session {
             message: "column \"\(column.name)\"\(place) holds a \(mismatch.found.name) value that is no "
                 + "\(mismatch.announced.sqlName)",
             detail: "It was announced as \(mismatch.announced.sqlName), in row \(row).",
-            hint: Self.hintForZone(mismatch) + "Select CAST(\(column.name) AS TEXT), or SET result_typing = text.",
+            hint: Self.hintForZone(mismatch) + "Select CAST(\(column.nameInSQLite ?? column.name) AS TEXT), or SET result_typing = text.",
             table: table, column: column.name)
     }
 

@@ -68,6 +68,9 @@ enum SQLTextRules {
             if let types = SelectListTypes.infer(statement, columnCount: columns) {
                 require(types.count == columns, "a type for each column")
             }
+            if let names = ResultNames.names(in: statement, columnCount: columns) {
+                require(names.count == columns, "a name for each column")
+            }
         }
     }
 

@@ -1,0 +1,103 @@
+/// What PostgreSQL calls the columns of a result that the statement gives no name: a call is called as its function, an EXISTS
+/// `exists`, a cast as what is cast. Programs ask for `row.count`.
+///
+/// "a name is chosen automatically by PostgreSQL. If the column's expression is a simple column reference then the chosen name is the
+/// same as that column's name. In more complex cases a function or type name may be used, or the system may fall back on a generated
+/// name such as ?column?." (https://www.postgresql.org/docs/current/sql-select.html). SQLite promises no name: "If there is no AS
+/// clause then the name of the column is unspecified and may change from one release of SQLite to the next"
+/// (https://www.sqlite.org/c3ref/column_name.html). Where PostgreSQL's would be `?column?` or a type's name, SQLite's says more, and
+/// is kept.
+struct ResultNames {
+    private let table: TokenTable
+
+    /// What to call each of the columns; nil for those that are called as SQLite has them.
+    static func names(in statement: UnsafeRawBufferPointer, columnCount: Int) -> [String?]? {
+        let table = TokenTable(statement)
+        guard let list = SelectList(table, throughCompound: true) else { return nil }
+        let names = ResultNames(table: table)
+        return list.spread(columnCount: columnCount) { item in
+            list.withoutAlias(item).count == item.count ? names.name(of: item) : nil
+        }
+    }
+
+    /// Of a column of the result that has no name of its own. One that is a table's, or an inner query's, SQLite names.
+    private func name(of item: Range<Int>) -> String? {
+        guard !item.isEmpty, case let first = table.tokens[item.lowerBound] else { return nil }
+        if item.count == 1, first.matches("current_date") || first.matches("current_time") || first.matches("current_timestamp") {
+            return first.name
+        }
+        return columnName(item) == nil ? inner(item) : nil
+    }
+
+    /// Of an expression that gives its name to what it stands in.
+    ///
+    /// - Parameter isInCase: it stands in a CASE. Another one there would be read once more for each that it stands in.
+    private func inner(_ item: Range<Int>, isInCase: Bool = false) -> String? {
+        var range = withoutCast(item)
+        while let first = range.first, table.tokens[first].kind == .leftParenthesis, table.otherParenthesis(first) == range.last {
+            range = withoutCast(first + 1..<range.upperBound - 1)
+            guard let list = SelectList(query: range, in: table) else { continue }
+            guard let item = list.items.first, let last = item.last else { return nil }
+            range = list.withoutAlias(item)
+            guard range.count == item.count else { return table.tokens[last].name }
+        }
+        if let name = columnName(range) { return name }
+        guard let first = range.first, case let token = table.tokens[first] else { return nil }
+        if token.matches("case") { return isInCase ? "case" : caseName(range) }
+        guard range.count > 2, table.tokens[first + 1].kind == .leftParenthesis, let close = table.otherParenthesis(first + 1),
+            close < range.upperBound, isCall(close, in: range)
+        else { return nil }
+        if token.matches("exists") { return close == range.last ? "exists" : nil }
+        guard token.isIdentifierLike, !token.isReservedWord else { return nil }
+        guard token.matches("cast") else { return token.name }
+        var end = first + 2
+        while end < close, !table.tokens[end].matches("as") { end = table.after(end) }
+        return inner(first + 2..<min(end, close), isInCase: isInCase)
+    }
+
+    /// `a`, `t.a`.
+    private func columnName(_ range: Range<Int>) -> String? {
+        guard let last = range.last, range.count % 2 == 1, !table.tokens[last].matches("true"), !table.tokens[last].matches("false")
+        else { return nil }
+        for (offset, index) in range.enumerated() {
+            let token = table.tokens[index]
+            guard offset % 2 == 0 ? token.isIdentifierLike && !token.isReservedWord : token.isSymbol(".") else { return nil }
+        }
+        return table.tokens[last].name
+    }
+
+    /// Behind a call's arguments stand only its FILTER and OVER.
+    private func isCall(_ close: Int, in range: Range<Int>) -> Bool {
+        var index = close + 1
+        for word in ["filter", "over"] as [StaticString] where index < range.upperBound && table.tokens[index].matches(word) {
+            guard index + 1 < range.upperBound else { return false }
+            index = table.after(index + 1)
+        }
+        return index == range.upperBound
+    }
+
+    /// What its ELSE is, if that has a name: `case` otherwise.
+    private func caseName(_ range: Range<Int>) -> String? {
+        guard let end = table.endOfCase(range.lowerBound, in: range), end == range.last else { return nil }
+        var (depth, otherwise): (Int, Int?) = (0, nil)
+        var index = range.lowerBound
+        while index < end {
+            let token = table.tokens[index]
+            if token.matches("case") { depth += 1 }
+            if token.matches("end"), table.endsOperand(index - 1) { depth -= 1 }
+            if token.matches("else"), depth == 1 { otherwise = index }
+            index = table.after(index)
+        }
+        return otherwise.flatMap { inner($0 + 1..<end, isInCase: true) } ?? "case"
+    }
+
+    /// Without `::type`, which stands last.
+    private func withoutCast(_ range: Range<Int>) -> Range<Int> {
+        var index = range.lowerBound
+        while index < range.upperBound {
+            if table.tokens[index].firstByte == UInt8(ascii: ":"), index > range.lowerBound { return range.lowerBound..<index }
+            index = table.after(index)
+        }
+        return range
+    }
+}
