@@ -16,7 +16,7 @@ extension TypeOID {
         .bool: "boolean", .bytea: "bytea", .char: "\"char\"", .name: "name", .int8: "bigint", .int2: "smallint",
         .int2vector: "int2vector", .int4: "integer", .regproc: "regproc", .text: "text", .oid: "oid", .tid: "tid",
         .xid: "xid", .cid: "cid", .oidvector: "oidvector", .json: "json", .xml: "xml", .float4: "real",
-        .float8: "double precision", .unknown: "unknown", .money: "money", .inet: "inet",
+        .float8: "double precision", .unknown: "unknown", .money: "money", .inet: "inet", .cidr: "cidr",
         .bpchar: "character", .varchar: "character varying", .date: "date", .time: "time without time zone",
         .timestamp: "timestamp without time zone", .timestamptz: "timestamp with time zone",
         .interval: "interval", .timetz: "time with time zone", .numeric: "numeric", .regclass: "regclass",

@@ -49,6 +49,8 @@ public struct TypeOID: RawRepresentable, Hashable, Sendable {
     public static let json = TypeOID(114)
     /// XML as text.
     public static let xml = TypeOID(142)
+    /// An IP network.
+    public static let cidr = TypeOID(650)
     /// real: four bytes.
     public static let float4 = TypeOID(700)
     /// double precision: eight bytes.

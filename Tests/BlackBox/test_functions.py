@@ -117,7 +117,7 @@ def test_inside_a_table(shared):
         rows = client.query("SELECT id, at FROM made").texts
     assert len({row[0] for row in rows}) == 2
     assert all(uuid.UUID(row[0]).version == 4 for row in rows)
-    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}", row[1]) for row in rows)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})?", row[1]) for row in rows)
     # Volatile functions may not stand in an index.
     with shared.client() as client:
         assert "non-deterministic" in client.query("CREATE INDEX no ON made (now())").error["M"]

@@ -1,6 +1,7 @@
 """psycopg 3, used the way people use it."""
 
 import datetime
+import ipaddress
 import decimal
 import uuid
 
@@ -274,3 +275,18 @@ def test_several_statements(auto):
     assert cursor.fetchone() == (1,)
     assert cursor.nextset() and cursor.fetchone() == (2, "b")
     assert cursor.nextset() and cursor.statusmessage == "INSERT 0 1"
+
+
+@pytest.mark.parametrize("value, text", [
+    (ipaddress.ip_address("10.0.0.1"), "10.0.0.1"), (ipaddress.ip_address("2001:db8::1"), "2001:db8::1"), (ipaddress.ip_interface("10.1.2.3/24"), "10.1.2.3/24"),
+    (ipaddress.ip_interface("10.1.2.3/32"), "10.1.2.3"), (ipaddress.ip_network("10.0.0.0/8"), "10.0.0.0/8"), (ipaddress.ip_network("1.2.3.4/32"), "1.2.3.4/32"),
+    (ipaddress.ip_network("2001:db8::/32"), "2001:db8::/32")])
+def test_network_addresses(opened, value, text):
+    """psycopg sends them in binary, unless it is told otherwise."""
+    connection = opened(autocommit=True)
+    connection.execute("DROP TABLE IF EXISTS hosts")
+    connection.execute("CREATE TABLE hosts (ip inet)")
+    for place in ["%s", "%b", "%t"]:
+        connection.execute(f"INSERT INTO hosts VALUES ({place})", (value,))
+        assert connection.execute(f"SELECT DISTINCT ip FROM hosts WHERE ip = {place}", (value,)).fetchone() == (text,)
+    assert connection.execute("SELECT count(*) FROM hosts WHERE ip = %s", (text,)).fetchone() == (3,)

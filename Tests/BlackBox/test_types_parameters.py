@@ -251,3 +251,13 @@ def test_a_text_is_no_truth_and_its_bytes_are_bytes(client, sql):
     assert client.extended(f"INSERT INTO forms (f) VALUES ({sql})", [b"t"]).state == "42P18"
     client.extended(f"INSERT INTO forms (b) VALUES ({sql})", [b"t"]).check()
     assert client.query("SELECT * FROM forms").check().texts == [(None, "\\x74")]
+
+
+@pytest.mark.parametrize("sql, value, found", [
+    ("SELECT '{\"s\": \"x\"}' ->> $1", "s", "x"), ("SELECT '{\"s\": {\"t\": 7}}' -> $1 ->> 't'", "s", "7"), ("SELECT $1 ->> 'a'", '{"a": 1}', "1")])
+def test_keys_of_json_are_texts(client, sql, value, found):
+    reply = client.ask(wire.parse(sql), wire.describe_statement()).check()
+    assert next(message.types for message in reply.messages if message.kind == "t") == [wire.TEXT]
+    assert client.extended(sql, [value]).check().value == found
+    # Who says that it is an index means one.
+    assert client.extended("SELECT '[10, 20]' ->> $1", ["1"], [wire.INT4]).check().value == "20"

@@ -1,7 +1,7 @@
 import Glibc
 import POSIX
 
-/// A few of PostgreSQL's date functions, on SQLite's ISO-8601 text ("YYYY-MM-DD HH:MM:SS.SSS", UTC):
+/// A few of PostgreSQL's date functions, on SQLite's ISO-8601 text ("YYYY-MM-DD HH:MM:SS.SSSSSS", UTC):
 /// https://www.postgresql.org/docs/current/functions-datetime.html
 enum DateFunctions {
     static func register(on connection: Connection) {
@@ -31,16 +31,22 @@ enum DateFunctions {
         answer()
     }
 
+    /// Spelt as a timestamp that comes as a parameter is stored: six digits, or none of a whole second. So what a column has by
+    /// DEFAULT (now()) equals itself when its client sends it back.
     private static func now() -> String {
-        let nanoseconds = SystemClock.nanoseconds(CLOCK_REALTIME)
+        let microseconds = SystemClock.nanoseconds(CLOCK_REALTIME) / 1000
+        // A clock that has never been set may be before 1970.
+        var (second, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        if fraction < 0 { (second, fraction) = (second - 1, fraction + 1_000_000) }
         var fields = tm()
-        var seconds = time_t(nanoseconds / 1_000_000_000)
+        var seconds = time_t(second)
         gmtime_r(&seconds, &fields)
         let date = DateFields(
             year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday),
-            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec),
-            milliseconds: Int(nanoseconds % 1_000_000_000) / 1_000_000)
-        return date.text(withFraction: true)
+            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec), milliseconds: 0)
+        let digits = String(fraction)
+        return date.text(withFraction: false)
+            + (fraction == 0 ? "" : "." + String(repeating: "0", count: 6 - digits.count) + digits)
     }
 }
 

@@ -81,14 +81,17 @@ extension CopyDecoder {
         guard let moment = MomentText(bytes) else { return nil }
         let hasZone = type == .timestamptz
         if let text = try moment.text(inColumnOf: type, isDeclared: isDeclared && !hasZone) { return text }
-        return hasZone || type == .timestamp && !isDeclared ? try utc(bytes, moment) : nil
+        return hasZone || type == .timestamp && !isDeclared ? try utc(bytes, moment, hasZone) : nil
     }
 
-    /// A date and time with a time zone other than UTC is stored as that moment in UTC, as a parameter that is such by its type is (psycopg
-    /// copies its aware datetimes so): also in a column that has no time zone but where nobody is told. nil for all else, which stays as
-    /// it is: what COPY TO has written comes back unchanged.
-    private static func utc(_ bytes: UnsafeRawBufferPointer, _ moment: MomentText) throws(WireError) -> String? {
-        guard moment.days != nil, moment.microseconds != nil, moment.offsetMicroseconds ?? 0 != 0 else { return nil }
+    /// A date and time with a time zone is stored as that moment in UTC, as a parameter that is such by its type is (psycopg copies its
+    /// aware datetimes so, Go's lib/pq with a Z): also in a column that has no time zone but where nobody is told, if it is not UTC
+    /// anyway. nil for all else, which stays as it is: what COPY TO has written of such comes back unchanged.
+    private static func utc(_ bytes: UnsafeRawBufferPointer, _ moment: MomentText, _ hasZone: Bool) throws(WireError) -> String? {
+        guard moment.days != nil, moment.microseconds != nil, let offset = moment.offsetMicroseconds else { return nil }
+        // As ISO 8601 has it: another spelling than any driver's parameters get.
+        let isISO = bytes.last.map(lowerASCII) == UInt8(ascii: "z") || bytes.count > 10 && bytes[10] == UInt8(ascii: "T")
+        guard offset != 0 || hasZone && isISO else { return nil }
         // Finer than PostgreSQL's, or without seconds.
         let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
         guard fraction.count <= 6, bytes.count > 16, bytes[16] == UInt8(ascii: ":") else { return nil }

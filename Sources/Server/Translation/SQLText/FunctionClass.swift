@@ -83,6 +83,8 @@ enum ExpressionClass: Sendable, Equatable {
         case "hex", "md5", "reverse", "initcap", "char_length", "character_length", "strpos", "starts_with", "date_trunc", "date_part",
             "current_setting", "set_config":
             .textOrBytes
+        // What the client gives no type is a key, as in PostgreSQL, and no index.
+        case "->", "->>": .text
         case "string_agg", "group_concat": index == 1 ? .textOrBytes : nil
         case "repeat", "left", "right", "lpad", "rpad": index == 1 ? .numeric : .textOrBytes
         case "split_part": index == 2 ? .numeric : .textOrBytes

@@ -30,6 +30,7 @@ enum ValueText {
         case .timestamp: text = try DateTimeCodec.timestamp(bytes)
         case .timestamptz: text = try DateTimeCodec.timestamp(bytes).map { $0 + "+00:00" }
         case .interval: text = IntervalCodec.text(bytes)
+        case .inet, .cidr: text = NetworkAddressCodec.text(bytes, isNetwork: type == .cidr)
         default:
             guard type.element != nil else {
                 throw WireError(
@@ -54,6 +55,7 @@ enum ValueText {
             text = try moment(TextCodec.trimmed(bytes), type)
         case .interval:
             text = IntervalText(TextCodec.trimmed(bytes))?.text
+        case .inet: return NetworkAddressCodec.host(bytes)
         default:
             guard type.element != nil else { return nil }
             text = try ArrayCodec.json(ofText: bytes, type, bounds, malformed: malformed)
