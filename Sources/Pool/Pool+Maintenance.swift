@@ -208,6 +208,8 @@ extension Pool {
         let clocks = MaintenanceSchedule.Clocks.now
         let wasRequested = maintenance.state.withLock { state in
             state.schedule.failed(reason, clocks, isRequested: state.wasRequested)
+            // Who asks for one from here on does not mean this one.
+            state.run = nil
             return state.wasRequested
         }
         maintenance.store()
