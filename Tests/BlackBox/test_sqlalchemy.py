@@ -1,10 +1,17 @@
 """SQLAlchemy with its stock PostgreSQL dialect: the inspector, Core and the ORM."""
 
 
+import re
+import subprocess
+import sys
+import textwrap
+
 import pytest
 import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlalchemy.ext.automap import automap_base
+
+from daemon import REPOSITORY
 
 
 
@@ -186,3 +193,53 @@ def test_orm(engine):
         session.delete(found)
         session.commit()
         assert session.scalar(sa.select(sa.func.count()).select_from(Book)) == 0
+
+
+# Definitions
+
+
+def test_create_all_as_the_documentation_has_it(start_daemon):
+    """In a process of its own: what is compiled otherwise is so for all of a process."""
+    documented = (REPOSITORY / "docs/drivers.md").read_text()
+    recipe = re.search(r"```python\n(  @compiles.*?)```", documented, re.DOTALL)[1]
+    daemon = start_daemon()
+    program = CREATE_ALL.format(recipe=textwrap.dedent(recipe), url=f"postgresql+psycopg://me@/{daemon.name}?host={daemon.directory}")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("[(1, 'a'), (2, 'b')]\n", 0), done.stderr
+    assert daemon.value("SELECT count(*) FROM pragma_table_info('made') WHERE pk AND type = 'INTEGER'") == "1"
+
+
+CREATE_ALL = """
+import re
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import CreateColumn
+
+{recipe}
+
+class Base(orm.DeclarativeBase): pass
+
+class Made(Base):
+    __tablename__ = "made"
+    id: orm.Mapped[int] = orm.mapped_column(sa.BigInteger, primary_key=True)
+    name: orm.Mapped[str]
+
+engine = sa.create_engine("{url}")
+Base.metadata.create_all(engine)
+Base.metadata.create_all(engine)
+with orm.Session(engine) as session:
+    session.add_all([Made(name="a"), Made(name="b")])
+    session.commit()
+    print([(each.id, each.name) for each in session.scalars(sa.select(Made).order_by(Made.id))])
+"""
+
+
+def test_a_union_and_parts_of_dates(engine):
+    ones = sa.select(sa.literal_column("1").label("n"), sa.literal_column("'2024-05-06'").label("day")).order_by("n").limit(1)
+    twos = sa.select(sa.literal_column("2"), sa.literal_column("'2023-01-01'")).limit(1)
+    with engine.connect() as connection:
+        assert connection.execute(sa.union(ones, twos).order_by("n")).all() == [(1, "2024-05-06"), (2, "2023-01-01")]
+        union = sa.union_all(ones, twos).subquery()
+        years = connection.execute(sa.select(sa.extract("year", union.c.day)).where(sa.extract("month", union.c.day) == 5)).scalars().all()
+        assert years == [2024]

@@ -31,7 +31,7 @@ HINTS = [
     ("EXPLAIN ANALYZE SELECT * FROM hinted", "EXPLAIN QUERY PLAN"),
     ("SELECT now() - INTERVAL '1 day'", "datetime(x, '-1 day')"),
     ("SELECT * FROM hinted WHERE at > now() - interval '1 day'", "datetime(x, '-1 day')"),
-    ("SELECT EXTRACT(year FROM at) FROM hinted", "date_part('year', x)"),
+    ("SELECT EXTRACT(century FROM at) FROM hinted", "date_part('year', x)"),
     ("SELECT pg_terminate_backend(1)", "KILL"),
     ("SELECT pg_cancel_backend(id) FROM hinted", "KILL"),
     ("SELECT date_trunc('decade', '2024-01-02')", "quarter"),
@@ -62,7 +62,7 @@ def test_a_mistake_is_only_a_mistake(db, sql):
 def test_what_is_there_by_another_name_is_no_hint(db):
     """now() is a function here; one whose name only begins so has nothing to do with it."""
     client = db.client()
-    assert client.value("SELECT length(now())") == "23"
+    assert client.value("SELECT length(now())") in ("26", "19")
     reply = client.query("SELECT nowhere()")
     assert reply.state == "42883" and "H" not in reply.error, reply.errors
 

@@ -67,7 +67,8 @@ func onBytes<T>(_ text: String, _ body: (UnsafeRawBufferPointer) throws -> T) re
 
     @Test(
         arguments: [
-            ("select 1", Verb.select, Verb.select, "SELECT"), ("", .empty, .empty, ""), ("(select 1)", .other, .other, ""),
+            ("select 1", Verb.select, Verb.select, "SELECT"), ("", .empty, .empty, ""),
+            ("((select 1) union (select 2))", .select, .select, "SELECT"), ("(begin)", .other, .other, ""),
             ("WITH a AS (select 1), b(x) AS NOT MATERIALIZED (select 2) INSERT INTO t SELECT 1", .with, .insert, "INSERT"),
             ("with recursive c(x) as (values(1)) values (2)", .with, .values, "SELECT"),
             ("with a as (select 1", .with, .other, ""), ("replace into t values (1)", .replace, .replace, "INSERT"),

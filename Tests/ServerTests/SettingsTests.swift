@@ -9,7 +9,8 @@ import Testing
     private static let values = [
         "application_name": "psql", "client_encoding": "SQL_ASCII", "client_write_timeout": "7s", "DateStyle": "ISO, MDY",
         "default_transaction_isolation": "serializable", "default_transaction_read_only": "on", "extra_float_digits": "3",
-        "idle_in_transaction_session_timeout": "1h", "IntervalStyle": "iso_8601", "lock_timeout": "250ms", "queue_notice": "2min",
+        "idle_in_transaction_session_timeout": "1h", "IntervalStyle": "iso_8601", "like_escape": "backslash", "lock_timeout": "250ms",
+        "queue_notice": "2min",
         "result_typing": "declared", "search_path": "main", "statement_timeout": "3d", "TimeZone": "Europe/Berlin",
         "transaction_timeout": "90s", "untyped_parameters": "number",
     ]

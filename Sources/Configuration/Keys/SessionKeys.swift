@@ -29,6 +29,9 @@ extension ConfigurationKey {
             details: "\"stored\" goes by what SQLite stores: dates and decimals are text. \"declared\" announces them as "
                 + "such, and a value that is none is an error. \"text\" announces every column as text."),
         .sessionDefault(
+            "like_escape", form: "\"none\" or \"backslash\"", "What escapes % and _ in a pattern of LIKE without ESCAPE",
+            details: "\"none\" is SQLite's, \"backslash\" PostgreSQL's, on which Django's and Rails' searches rely."),
+        .sessionDefault(
             "untyped_parameters", form: "\"error\", \"text\" or \"number\"",
             "What a parameter is that nothing gives a type",
             details: "\"error\" is 42P18 for a value that is not NULL; \"number\" takes a text that looks like one for one."),

@@ -2,27 +2,36 @@ import PostgresWire
 
 /// Definitions that PostgreSQL knows and that SQLite would take for something else, or not at all.
 enum DefinitionCheck {
+    /// What is wrong with a CREATE TABLE IF NOT EXISTS, unless its table is there: programs that say so at each start have made it
+    /// otherwise.
+    struct Condition: Sendable {
+        let table: String
+        let refusal: WireError
+    }
+
     /// Refuses what SQLite would accept and leave NULL, and says how it is spelt here.
-    static func check(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) {
+    static func check(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> Condition? {
         switch head.main {
-        case .create, .alter: try checkColumns(sql)
+        case .create, .alter: return try checkColumns(sql)
         case .drop: try checkDrop(sql)
         default: break
         }
+        return nil
     }
 
     /// SQLite takes any word for a type, so a SERIAL column would be one that nothing fills:
     /// https://www.sqlite.org/datatype3.html#determination_of_column_affinity
     private static let serials: [StaticString] = ["serial", "bigserial", "smallserial", "serial2", "serial4", "serial8"]
 
-    private static func checkColumns(_ sql: UnsafeRawBufferPointer) throws(WireError) {
+    private static func checkColumns(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Condition? {
         var cursor = TokenCursor(sql)
         let isAlter = cursor.accept("alter")
         if !isAlter {
-            guard cursor.accept("create") else { return }
+            guard cursor.accept("create") else { return nil }
             _ = cursor.accept("temp") || cursor.accept("temporary")
         }
-        guard cursor.accept("table") else { return }
+        guard cursor.accept("table") else { return nil }
+        let table = isAlter ? nil : conditional(&cursor)
         // What comes next after `(`, `,` or ADD [COLUMN] is a column's name; what follows that is its type.
         var isNamePlace = false
         var name: String?
@@ -30,8 +39,11 @@ enum DefinitionCheck {
         while let token = cursor.token {
             cursor.advance()
             if let column = name, depth <= 1, serials.contains(where: token.matches) {
-                throw refusal("\"\(column)\" is \(token.text.uppercased()), which SQLite would leave NULL", column)
+                let refusal = refusal("\"\(column)\" is \(token.text.uppercased()), which SQLite would leave NULL", column)
+                guard let table else { throw refusal }
+                return Condition(table: table, refusal: refusal)
             }
+            if !isAlter, isNamePlace, token.matches("like"), let other = likeness(cursor) { throw refusedLikeness(other) }
             if token.matches("default"), isCall(cursor) { throw bareDefault(cursor, sql) }
             if token.matches("generated"), isIdentity(cursor) { throw refusal("identity columns are not SQLite's", "id") }
             name = isNamePlace && token.isIdentifierLike ? token.name : nil
@@ -44,6 +56,36 @@ enum DefinitionCheck {
                 !isAlter && (token.kind == .leftParenthesis && depth == 1 || token.kind == .comma && depth == 1)
                 || isAlter && (token.matches("add") && !cursor.sees("column") || token.matches("column"))
         }
+        return nil
+    }
+
+    /// The name behind IF NOT EXISTS.
+    private static func conditional(_ cursor: inout TokenCursor) -> String? {
+        guard cursor.accept("if"), cursor.accept("not"), cursor.accept("exists"), var name = cursor.token else { return nil }
+        cursor.advance()
+        if cursor.accept(symbol: "."), let own = cursor.token {
+            name = own
+            cursor.advance()
+        }
+        return name.isIdentifierLike ? name.name : nil
+    }
+
+    /// `LIKE table [INCLUDING …]`, which SQLite takes for a column that is called so. One of a type that there is may be one.
+    private static func likeness(_ cursor: TokenCursor) -> SQLToken? {
+        guard let other = cursor.token, other.isIdentifierLike else { return nil }
+        if other.kind == .quotedIdentifier { return other }
+        return PostgresSpelling.type(named: other.name) == nil && !sqliteTypes.contains(where: other.matches) ? other : nil
+    }
+
+    /// Words for a type that are not PostgreSQL's.
+    private static let sqliteTypes: [StaticString] = [
+        "blob", "any", "double", "datetime", "clob", "tinyint", "mediumint", "nvarchar", "number",
+    ]
+
+    private static func refusedLikeness(_ other: SQLToken) -> WireError {
+        WireError(
+            state: .featureNotSupported, message: "CREATE TABLE (LIKE …) is not SQLite's, which would make a column called \"like\"",
+            hint: "Take the other table's definition, which SELECT sql FROM sqlite_schema WHERE name = '\(other.name)' gives.")
     }
 
     private static func isCall(_ cursor: TokenCursor) -> Bool {

@@ -28,12 +28,15 @@ final class Query: Sendable {
     let kind: Kind
     /// A query that reads what nobody else is to write until its transaction ends: it takes the writer. See `RowLock`.
     let locksRows: Bool
+    /// Why this definition would make something else than its client means, if it makes anything.
+    let condition: DefinitionCheck.Condition?
     /// It is not to wait for the writer (NOWAIT).
     let isImpatient: Bool
     /// The query inside DECLARE ... CURSOR FOR or PREPARE ... AS.
     let inner: Query?
     /// Of an inner one: what its positions are behind in the statement that its client has sent.
     private let charactersBefore: Int
+    let likeEscape: LikePatterns.Escape
     private let analysisBox = Locked<Analysis?>(nil)
 
     /// What preparing the statement told; nil before it was first prepared.
@@ -65,10 +68,14 @@ final class Query: Sendable {
     }
 
     /// Reads the statement's first words, and all of it when it is one the session handles by itself.
-    init(_ sql: UnsafeRawBufferPointer, charactersBefore: Int = 0) throws(WireError) {
-        self.charactersBefore = charactersBefore
+    ///
+    /// - Parameter likeEscape: what escapes in the patterns of LIKE.
+    init(
+        _ sql: UnsafeRawBufferPointer, charactersBefore: Int = 0, likeEscape: LikePatterns.Escape = .none
+    ) throws(WireError) {
+        (self.charactersBefore, self.likeEscape) = (charactersBefore, likeEscape)
         head = StatementHead(sql)
-        try DefinitionCheck.check(sql, head)
+        condition = try DefinitionCheck.check(sql, head)
         do { kind = try Self.kind(of: sql, head) } catch {
             throw WireError(
                 state: .syntaxError,
@@ -82,6 +89,7 @@ final class Query: Sendable {
         var rewritten: [UInt8]?
         if case .sqlite = kind {
             rewritten = try Self.rewritten(sql, head, lock)
+            if likeEscape == .backslash { rewritten = try Self.escaped(sql, head, rewritten) ?? rewritten }
             if rewritten == nil { try ForeignQuotes.check(sql) }
             try rewritten?.withUnsafeBufferPointer { bytes throws(WireError) in try ForeignQuotes.check(UnsafeRawBufferPointer(bytes)) }
             numbered = rewritten.map { $0.withUnsafeBytes { NumberedParameters($0) } } ?? NumberedParameters(sql)
@@ -93,15 +101,15 @@ final class Query: Sendable {
         source = rewritten == nil ? nil : SQLText(copying: sql)
         switch kind {
         case .session(.declare(let cursor)):
-            inner = try Self.inner(sql, cursor.query, allowed: [.select, .values])
+            inner = try Self.inner(sql, cursor.query, allowed: [.select, .values], likeEscape)
         case .session(.prepare(_, _, let statement)):
-            inner = try Self.inner(sql, statement, allowed: [.select, .values, .insert, .replace, .update, .delete])
+            inner = try Self.inner(sql, statement, allowed: [.select, .values, .insert, .replace, .update, .delete], likeEscape)
         case .copy(let copy):
             guard case .query(let range) = copy.source else {
                 inner = nil
                 break
             }
-            inner = try Self.inner(sql, range, allowed: [.select, .values, .insert, .replace, .update, .delete])
+            inner = try Self.inner(sql, range, allowed: [.select, .values, .insert, .replace, .update, .delete], likeEscape)
         default:
             inner = nil
         }
@@ -109,7 +117,7 @@ final class Query: Sendable {
 
     init(text: SQLText, head: StatementHead, kind: Kind) {
         (self.text, self.head, self.kind, inner, source, numbered) = (text, head, kind, nil, nil, nil)
-        (locksRows, isImpatient, charactersBefore) = (false, false, 0)
+        (locksRows, isImpatient, charactersBefore, condition, likeEscape) = (false, false, 0, nil, .none)
     }
 
     /// An error with its position in what the client has sent.
@@ -122,13 +130,21 @@ final class Query: Sendable {
         return placed
     }
 
-    /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written.
+    /// In definitions, which others will use, LIKE is what it is to SQLite.
+    private static func escaped(_ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ text: [UInt8]?) throws(WireError) -> [UInt8]? {
+        guard head.main != .create else { return nil }
+        guard let text else { return try LikePatterns.escaped(sql) }
+        return try text.withUnsafeBufferPointer { bytes throws(WireError) in try LikePatterns.escaped(UnsafeRawBufferPointer(bytes)) }
+    }
+
+    /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written, but for casts of a DEFAULT.
     private static func rewritten(
         _ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ lock: RowLock?
     ) throws(WireError) -> [UInt8]? {
         switch head.main {
         case .select, .values, .insert, .replace, .update, .delete: break
         case .explain: return try explained(sql)
+        case .create, .alter: return PostgresSpelling.definition(sql)
         default: return nil
         }
         // What PostgreSQL's drivers write is no number to SQLite behind that.
@@ -150,6 +166,13 @@ final class Query: Sendable {
     }
 
     private static func spelled(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
+        guard let arms = CompoundArms.rewritten(sql) else { return try spelledArms(sql, head) }
+        return try arms.withUnsafeBufferPointer { bytes throws(WireError) in
+            try spelledArms(UnsafeRawBufferPointer(bytes), head) ?? arms
+        }
+    }
+
+    private static func spelledArms(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
         guard head.main == .insert || head.main == .replace else { return try PostgresSpelling.rewritten(sql) }
         // Types stand in them, too.
         guard let insert = try DefaultValues.rewritten(sql) ?? SentinelInsert.rewritten(sql) else {
@@ -183,7 +206,7 @@ final class Query: Sendable {
 
     /// The statement inside DECLARE or PREPARE. Never another of these: they would nest without end.
     private static func inner(
-        _ sql: UnsafeRawBufferPointer, _ range: Range<Int>, allowed: [Verb]
+        _ sql: UnsafeRawBufferPointer, _ range: Range<Int>, allowed: [Verb], _ likeEscape: LikePatterns.Escape
     ) throws(WireError) -> Query {
         let text = UnsafeRawBufferPointer(rebasing: sql[range])
         let position = ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql)
@@ -191,7 +214,9 @@ final class Query: Sendable {
             throw WireError(
                 state: .syntaxError, message: "a query is expected here", position: position)
         }
-        do { return try Query(text, charactersBefore: position - 1) } catch { throw placed(error, behind: position - 1) }
+        do { return try Query(text, charactersBefore: position - 1, likeEscape: likeEscape) } catch {
+            throw placed(error, behind: position - 1)
+        }
     }
 
     private static func kind(

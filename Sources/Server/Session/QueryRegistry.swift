@@ -27,14 +27,15 @@ final class QueryRegistry: Sendable {
 
     var count: Int { generations.withLock { $0.young.count + $0.old.count } }
 
-    func query(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
-        guard sql.count <= SessionLimits.rememberedTextBytes else { return try Query(sql) }
+    func query(_ sql: UnsafeRawBufferPointer, _ likeEscape: LikePatterns.Escape = .none) throws(WireError) -> Query {
+        guard sql.count <= SessionLimits.rememberedTextBytes else { return try Query(sql, likeEscape: likeEscape) }
         // Seeded per process, so nobody can make texts collide on purpose; a chance collision is a miss.
         var hasher = Hasher()
         hasher.combine(bytes: sql)
+        if likeEscape != .none { hasher.combine(likeEscape) }
         let key = hasher.finalize()
-        if let found = find(key), (found.source ?? found.text).bytes.elementsEqual(sql) { return found }
-        let query = try Query(sql)
+        if let found = find(key), found.likeEscape == likeEscape, (found.source ?? found.text).bytes.elementsEqual(sql) { return found }
+        let query = try Query(sql, likeEscape: likeEscape)
         generations.withLock { insert(query, key, &$0) }
         count(query.keptBytes)
         return query

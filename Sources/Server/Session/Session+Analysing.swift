@@ -14,7 +14,7 @@ extension Session {
                 detail: "It has \(sql.count) bytes; sql_length_limit_bytes is \(limit).",
                 hint: "Values that are parameters, or that come by COPY, are not part of its text.")
         }
-        return try isConsole ? Query(console: sql) : server.registry.query(sql)
+        return try isConsole ? Query(console: sql) : server.registry.query(sql, state.settings.likeEscape)
     }
 
     /// What is known of a query in the schema that the session sees; nil: it has to wait for a connection.

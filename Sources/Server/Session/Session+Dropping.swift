@@ -2,7 +2,8 @@ import Pool
 import PostgresWire
 import SQLite
 
-/// Definitions, and DROP TABLE among them, which would delete or change rows of other tables without a word.
+/// Definitions, and DROP TABLE among them, which would delete or change rows of other tables without a word; and those that are
+/// refused unless what they make is there.
 ///
 /// PostgreSQL drops no table that others reference; SQLite first deletes its rows, with all that the foreign keys say of that. Here it
 /// is refused where that would reach rows of other tables.
@@ -10,6 +11,7 @@ extension Session {
     /// On the writer, in the transaction that it will run in: what is found stays so until it has run.
     func prepareDefinition(_ query: Query) throws(WireError) -> PreparedLease {
         let writer = pool.writer
+        if let condition = query.condition { try require(condition, query) }
         let lease: PreparedLease
         do {
             // One that was prepared earlier may be of another table of the name, or of none.
@@ -25,6 +27,20 @@ extension Session {
             throw error
         }
         return lease
+    }
+
+    private func require(_ condition: DefinitionCheck.Condition, _ query: Query) throws(WireError) {
+        let isThere: Bool
+        do throws(SQLiteError) {
+            let name = SQLQuoting.literal(condition.table)
+            isThere =
+                try pool.writer.connection.prepareInternal(
+                    "SELECT 1 FROM sqlite_schema WHERE type IN ('table', 'view') AND name = \(name) COLLATE NOCASE"
+                ).step() == .row
+        } catch {
+            throw preparationError(error, query, pool.writer)
+        }
+        guard isThere else { throw condition.refusal }
     }
 
     private func requireNoDependents(ofTable table: String, _ query: Query) throws(WireError) {

@@ -78,7 +78,9 @@ extension Session {
         }
         var outlook = Outlook(isExplicit: state.transaction.isExplicit, hasHeldCursors: hasHeldCursors)
         for index in query.next..<query.statements.count {
-            guard let parsed = try? server.registry.query(statementText(index, of: query)) else { return .partial }
+            guard let parsed = try? server.registry.query(statementText(index, of: query), state.settings.likeEscape) else {
+                return .partial
+            }
             outlook.meet(parsed.kind)
             if outlook.continues { return .partial }
         }
@@ -105,7 +107,7 @@ extension Session {
                 if outlook.continues { return .partial }
             case .parse:
                 guard let message = try? ParseMessage(body: body), let sql = Self.onlyStatement(message.sql),
-                    let query = try? server.registry.query(sql)
+                    let query = try? server.registry.query(sql, state.settings.likeEscape)
                 else { return .partial }
                 statements.set(message.name, query)
             case .bind:

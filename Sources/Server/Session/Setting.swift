@@ -51,6 +51,7 @@ extension Setting {
         ("extra_float_digits", text(\.extraFloatDigits)),
         ("idle_in_transaction_session_timeout", time(\.idleInTransactionTimeoutMilliseconds)),
         ("IntervalStyle", text(\.intervalStyle)),
+        ("like_escape", word(\.likeEscape)),
         ("lock_timeout", time(\.lockTimeoutMilliseconds)),
         ("queue_notice", time(\.queueNoticeMilliseconds)),
         ("result_typing", word(\.typing.results)),

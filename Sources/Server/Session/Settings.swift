@@ -16,6 +16,7 @@ struct Settings: Equatable, Sendable {
     var defaultIsolation = IsolationLevel.readCommitted
     var defaultReadOnly = false
     var typing = Typing()
+    var likeEscape = LikePatterns.Escape.none
     /// Of an admin's session.
     var isSuperuser = false
     /// Of a session that may not write, which PostgreSQL's clients know from servers in recovery.

@@ -2,7 +2,7 @@ import Glibc
 
 /// Whether a text may have anything of PostgreSQL's in it, told from its bytes.
 extension PostgresSpelling {
-    /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[`, LIMIT ALL, and ANY or ALL with a parenthesis. A statement without any of
+    /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[`, LIMIT ALL, and some words with a parenthesis. A statement without any of
     /// these characters costs eight calls of memchr.
     static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
         if next("[", in: sql, 0) != nil { return true }
@@ -25,9 +25,13 @@ extension PostgresSpelling {
             {
                 return true
             }
-            // CAST(
-            if lowerASCII(sql[end - 4]) == UInt8(ascii: "c"), (a, b, c) == (UInt8(ascii: "a"), UInt8(ascii: "s"), UInt8(ascii: "t")) {
-                return true
+            // CAST(, EXTRACT(, DATE_TRUNC(
+            switch lowerASCII(sql[end - 4]) {
+            case UInt8(ascii: "c"): if (a, b, c) == (UInt8(ascii: "a"), UInt8(ascii: "s"), UInt8(ascii: "t")) { return true }
+            case UInt8(ascii: "r"):
+                if (a, b, c) == (UInt8(ascii: "a"), UInt8(ascii: "c"), UInt8(ascii: "t")) { return true }
+                if (a, b, c) == (UInt8(ascii: "u"), UInt8(ascii: "n"), UInt8(ascii: "c")) { return true }
+            default: break
             }
             start = open + 1
         }

@@ -56,8 +56,7 @@ struct PostgresSpelling {
         spelling.result.reserveCapacity(sql.count)
         let isRead = spelling.read(depth: 0)
         if let refusal = spelling.refusal { throw refusal }
-        guard isRead, spelling.hasChanged else { return nil }
-        spelling.take(upTo: sql.count)
+        guard isRead, spelling.whole() != nil else { return nil }
         if let type = spelling.typeThatMeetsNumber() { throw NumericCoercion.refusal(ofArithmeticWith: type) }
         if let type = spelling.typeThatIsOrdered() {
             throw WireError(
@@ -65,6 +64,13 @@ struct PostgresSpelling {
                 hint: ParameterType.hintForOrder(of: type))
         }
         return spelling.result
+    }
+
+    /// All of it; nil: nothing was PostgreSQL's.
+    mutating func whole() -> [UInt8]? {
+        guard hasChanged else { return nil }
+        take(upTo: sql.count)
+        return result
     }
 
     /// Of a literal that is compared with what is calculated, or calculated with: as a parameter it would be refused, too.
@@ -169,6 +175,13 @@ struct PostgresSpelling {
         return true
     }
 
+    /// - Parameter closing: what stands there for its other parenthesis.
+    mutating func openCall(of word: SQLToken, closing: String?) {
+        last = word
+        open()
+        closings[closings.count - 1] = closing
+    }
+
     private mutating func open() {
         closings.append(nil)
         openers.append(last)
@@ -194,6 +207,8 @@ struct PostgresSpelling {
             return depth < Self.depthLimit && array(token, depth)
         } else if token.matches("cast") {
             castOfValue(token)
+        } else if token.matches("extract") ? extract(token) : token.matches("at") && utc(token) {
+            return true
         } else if token.matches("all"), last?.matches("limit") == true {
             replace(token.range, by: "-1".utf8)
         } else if token.matches("any") || token.matches("all") {
@@ -209,13 +224,13 @@ struct PostgresSpelling {
     /// IS DISTINCT FROM begins no clause.
     private func isOfComparison(_ token: SQLToken) -> Bool { token.matches("from") && last?.matches("distinct") == true }
 
-    private mutating func dropType(behind token: SQLToken) {
+    mutating func dropType(behind token: SQLToken) {
         if let type = typeName(token.end) { replace(token.end..<type.end, by: []) }
     }
 
     // MARK: Literals
 
-    private mutating func string(_ token: SQLToken, content: [UInt8], from start: Int, isEscaped: Bool = false) {
+    mutating func string(_ token: SQLToken, content: [UInt8], from start: Int, isEscaped: Bool = false) {
         if let type = typeName(token.end) {
             literal(content, type.type, at: start..<type.end)
         } else if isEscaped {
@@ -271,7 +286,7 @@ struct PostgresSpelling {
         return isFound()
     }
 
-    private mutating func number(_ token: SQLToken) {
+    mutating func number(_ token: SQLToken) {
         guard let type = typeName(token.end) else { return }
         let isInteger = token.bytes.allSatisfy(isDigit)
         switch type.type {

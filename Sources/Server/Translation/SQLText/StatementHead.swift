@@ -12,9 +12,13 @@ struct StatementHead: Sendable {
 
     init(_ statement: UnsafeRawBufferPointer) {
         var lexer = SQLLexer(statement)
-        guard let first = lexer.next() else {
+        guard var first = lexer.next() else {
             (verb, main, tag) = (.empty, .empty, "")
             return
+        }
+        // `(SELECT …) UNION (SELECT …)`: see CompoundArms.
+        if first.kind == .leftParenthesis, let word = Self.firstWord(&lexer), word.matches("select") || word.matches("values") {
+            first = word
         }
         verb = Verb(first)
         main = verb == .with ? Self.verbAfterCommonTables(&lexer) : verb
@@ -23,6 +27,11 @@ struct StatementHead: Sendable {
             case .create, .drop, .alter: Self.definitionTag(main, &lexer)
             default: main.tag
             }
+    }
+
+    private static func firstWord(_ lexer: inout SQLLexer) -> SQLToken? {
+        while let token = lexer.next() { if token.kind != .leftParenthesis { return token } }
+        return nil
     }
 
     /// Skips `[RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (...), ...`. Parentheses are counted, not

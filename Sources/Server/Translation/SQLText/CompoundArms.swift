@@ -1,0 +1,60 @@
+/// `(SELECT …) UNION (SELECT …)`, as PostgreSQL's clients write a compound SELECT, and Django each of its: SQLite takes no parentheses
+/// there ("Simple SELECT statements … connected by compound operators", https://www.sqlite.org/lang_select.html#compound).
+///
+/// What stands in them becomes a subquery with all that it has, an ORDER BY and LIMIT of its own too: `SELECT * FROM (SELECT …)`.
+enum CompoundArms {
+    /// nil: nothing stands in such parentheses, as in nearly all statements.
+    static func rewritten(_ sql: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard mayHaveSome(sql) else { return nil }
+        let table = TokenTable(sql)
+        var result: [UInt8] = []
+        var taken = 0
+        // Of groups that begin a compound SELECT each may begin with another such.
+        for index in table.tokens.indices where table.tokens[index].kind == .leftParenthesis && isArm(index, table) {
+            let open = table.tokens[index]
+            result += sql[taken..<open.start]
+            result += " SELECT * FROM (".utf8
+            taken = open.end
+        }
+        return taken == 0 ? nil : result + sql[taken...]
+    }
+
+    /// It follows UNION and the like, or stands before it where no expression can.
+    private static func isArm(_ index: Int, _ table: TokenTable) -> Bool {
+        guard let close = table.otherParenthesis(index), let inner = table[index + 1], beginsQuery(inner) else { return false }
+        if let before = table[index - 1] {
+            if isOperator(before) || (before.matches("all") && table[index - 2]?.matches("union") == true) { return true }
+            guard before.kind == .leftParenthesis || before.kind == .semicolon else { return false }
+            return table[close + 1].map(isOperator) ?? false
+        }
+        guard let next = table[close + 1] else { return true }
+        return isOperator(next) || next.kind == .semicolon || next.matches("order") || next.matches("limit")
+    }
+
+    private static func beginsQuery(_ token: SQLToken) -> Bool {
+        token.matches("select") || token.matches("values") || token.matches("with") || token.kind == .leftParenthesis
+    }
+
+    private static func isOperator(_ token: SQLToken) -> Bool {
+        token.matches("union") || token.matches("intersect") || token.matches("except")
+    }
+
+    /// Told from the bytes: it begins with a parenthesis, or one stands behind a word that ends as those do that connect them.
+    private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
+        var start = 0
+        while let open = PostgresSpelling.next("(", in: sql, start) {
+            var end = open
+            while end > 0, isSpace(sql[end - 1]) { end -= 1 }
+            guard end > 1 else { return true }
+            switch (lowerASCII(sql[end - 2]), lowerASCII(sql[end - 1])) {
+            case (UInt8(ascii: "o"), UInt8(ascii: "n")), (UInt8(ascii: "l"), UInt8(ascii: "l")), (UInt8(ascii: "c"), UInt8(ascii: "t")),
+                (UInt8(ascii: "p"), UInt8(ascii: "t")):
+                if CompoundSelect.mayBe(sql) { return true }
+                // All of it was looked at.
+                return false
+            default: start = open + 1
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,103 @@
+"""`like_escape`: what escapes in LIKE's patterns, for those who search as Django and Rails do."""
+
+import psycopg
+import pytest
+
+import wire
+
+ROWS = [(1, "50% off"), (2, "my_file"), (3, "myXfile"), (4, "c:\\dir"), (5, "50 off")]
+
+
+@pytest.fixture
+def db(shared):
+    shared.run("DROP TABLE IF EXISTS f", "CREATE TABLE f (id INTEGER PRIMARY KEY, t TEXT, p TEXT)")
+    with shared.client() as client:
+        for id, text in ROWS:
+            client.extended("INSERT INTO f VALUES ($1, $2, '50\\%')", [str(id), text]).check()
+    return shared
+
+
+@pytest.fixture
+def client(db):
+    with db.client(options="-c like_escape=backslash") as client:
+        yield client
+
+
+def ids(reply):
+    return [int(row[0]) for row in reply.check().texts]
+
+
+# As PostgreSQL 15 answers them.
+PATTERNS = [
+    ("t LIKE '%50\\%%'", [1]), ("t LIKE 'my\\_%'", [2]), ("t LIKE 'my_%'", [2, 3]), ("t LIKE '%\\\\%'", [4]), ("t NOT LIKE '%\\%%'", [2, 3, 4, 5]),
+    ("t LIKE p || '%'", [1]), ("t LIKE p||'%' AND id < 5 OR t LIKE 'MY\\_FILE'", [1, 2]), ("(t LIKE ('my\\_' || 'file'))", [2]),
+    ("t LIKE CASE WHEN id THEN 'my\\_file' END", [2]), ("upper(t::text) LIKE upper('my\\_f%'::text)", [2]), ("t LIKE 'my\\_%' COLLATE nocase", [2]),
+    ("t LIKE 'my!_%' ESCAPE '!'", [2]), ("t LIKE 'my\\_%' ESCAPE '!'", []), ("t LIKE (SELECT 'my\\_%')", [2]),
+    ("id IN (SELECT id FROM f WHERE t LIKE 'my\\_%')", [2]), ("(t LIKE 'my\\_%') = (1 = 1)", [2]),
+]
+
+
+@pytest.mark.parametrize("condition, found", PATTERNS)
+def test_patterns(db, client, condition, found):
+    sql = f"SELECT id FROM f WHERE {condition} ORDER BY id"
+    assert ids(client.query(sql)) == found
+    assert ids(client.extended(sql)) == found
+    # And of parameters, which are texts as before.
+    client.query("BEGIN; DECLARE c CURSOR FOR " + sql).check()
+    assert ids(client.query("FETCH ALL FROM c")) == found
+    client.query("COMMIT; PREPARE like_it AS " + sql).check()
+    assert ids(client.query("EXECUTE like_it")) == found
+    client.query("DEALLOCATE like_it").check()
+
+
+@pytest.mark.parametrize("sql, value, found", [("t LIKE $1", "my\\_%", [2]), ("t LIKE '%' || $1", "\\_file", [2]), ("t NOT LIKE $1::text", "%\\%%", [2, 3, 4, 5])])
+def test_patterns_that_are_parameters(client, sql, value, found):
+    sql = f"SELECT id FROM f WHERE {sql} ORDER BY id"
+    reply = client.ask(wire.parse(sql), wire.describe_statement()).check()
+    assert next(message.types for message in reply.messages if message.kind == "t") == [wire.TEXT]
+    assert ids(client.ask(wire.bind([value.encode()]), wire.execute())) == found
+
+
+def test_it_is_sqlites_by_default_and_can_be_changed(db):
+    sql = "SELECT id FROM f WHERE t LIKE 'my\\_%'"
+    with db.client() as client:
+        assert client.value("SHOW like_escape") == "none"
+        assert ids(client.query(sql)) == []
+        client.query("SET like_escape = backslash").check()
+        assert ids(client.query(sql)) == [2]
+        assert ids(client.query("SET like_escape = none; " + sql)) == []
+        assert ids(client.query("SET like_escape = backslash; " + sql)) == [2]
+        assert client.query("SET like_escape = '!'").state == "22023"
+    # Nobody else's texts are touched.
+    with db.client() as client:
+        assert ids(client.query(sql)) == []
+
+
+def test_what_is_not_understood_is_refused(client):
+    error = client.query("SELECT id FROM f WHERE t LIKE NOT 'x'").error
+    assert error["C"] == "0A000" and "ESCAPE" in error["H"] and error["P"] == "26"
+
+
+@pytest.mark.parametrize("sql", ["SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
+def test_other_words_of_the_name(client, sql):
+    client.query(sql).check()
+
+
+def test_definitions_and_writes(db, client):
+    client.query("BEGIN; CREATE VIEW files AS SELECT id FROM f WHERE t LIKE 'my\\_%'").check()
+    assert ids(client.query("SELECT id FROM files")) == []
+    assert client.query("UPDATE f SET p = 'x' WHERE t LIKE 'my\\_%'").check().tag == "UPDATE 1"
+    assert client.query("DELETE FROM f WHERE t LIKE 'my\\_%' RETURNING id").check().texts == [("2",)]
+    client.query("ROLLBACK").check()
+
+
+def test_an_index_serves_as_before(db, client):
+    client.query("BEGIN; CREATE INDEX f_t ON f (t COLLATE NOCASE)").check()
+    assert "f_t" in client.query("EXPLAIN QUERY PLAN SELECT id FROM f WHERE t LIKE 'my%'").check().texts[0][3]
+    client.query("ROLLBACK").check()
+
+
+def test_psycopg(db):
+    with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", options="-c like_escape=backslash") as connection:
+        for cursor in (connection.cursor(), psycopg.ClientCursor(connection)):
+            assert cursor.execute("SELECT id FROM f WHERE t LIKE %s", ("%50\\%%",)).fetchall() == [(1,)]
