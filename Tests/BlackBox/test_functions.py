@@ -229,7 +229,7 @@ CALLS = {
     "now": ("now()", [], wire.TEXT), "clock_timestamp": ("clock_timestamp()", [], wire.TEXT), "statement_timestamp": ("statement_timestamp()", [], wire.TEXT),
     "transaction_timestamp": ("transaction_timestamp()", [], wire.TEXT), "date_trunc": ("date_trunc($1, $2)", ["month", "2024-05-06"], wire.TEXT),
     "date_part": ("date_part($1, $2)", ["year", "2024-05-06"], wire.FLOAT8), "gen_random_uuid": ("gen_random_uuid()", [], wire.TEXT),
-    "md5": ("md5($1)", ["x"], wire.TEXT), "concat": ("concat($1, 1)", ["x"], wire.TEXT), "concat_ws": ("concat_ws($1, 1, 2)", [","], wire.TEXT),
+    "extract": ("extract(year FROM $1)", ["2024-05-06"], wire.INT8), "md5": ("md5($1)", ["x"], wire.TEXT), "concat": ("concat($1, 1)", ["x"], wire.TEXT), "concat_ws": ("concat_ws($1, 1, 2)", [","], wire.TEXT),
     "repeat": ("repeat($1, $2)", ["x", "2"], wire.TEXT), "lpad": ("lpad($1, $2, $3)", ["x", "2", "y"], wire.TEXT), "rpad": ("rpad($1, $2)", ["x", "2"], wire.TEXT),
     "split_part": ("split_part($1, $2, $3)", ["a,b", ",", "2"], wire.TEXT), "strpos": ("strpos($1, $2)", ["ab", "b"], wire.INT8),
     "starts_with": ("starts_with($1, $2)", ["ab", "a"], wire.BOOL), "reverse": ("reverse($1)", ["ab"], wire.TEXT), "initcap": ("initcap($1)", ["ab"], wire.TEXT),

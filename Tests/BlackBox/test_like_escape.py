@@ -31,8 +31,11 @@ def ids(reply):
 PATTERNS = [
     ("t LIKE '%50\\%%'", [1]), ("t LIKE 'my\\_%'", [2]), ("t LIKE 'my_%'", [2, 3]), ("t LIKE '%\\\\%'", [4]), ("t NOT LIKE '%\\%%'", [2, 3, 4, 5]),
     ("t LIKE p || '%'", [1]), ("t LIKE p||'%' AND id < 5 OR t LIKE 'MY\\_FILE'", [1, 2]), ("(t LIKE ('my\\_' || 'file'))", [2]),
-    ("t LIKE CASE WHEN id THEN 'my\\_file' END", [2]), ("upper(t::text) LIKE upper('my\\_f%'::text)", [2]), ("t LIKE 'my\\_%' COLLATE nocase", [2]),
+    ("t LIKE (CASE WHEN id LIKE '%\\_' THEN 'x' ELSE 'my\\_file' END)", [2]), ("upper(t::text) LIKE upper('my\\_f%'::text)", [2]), ("t LIKE 'my\\_%' COLLATE nocase", [2]),
     ("t LIKE 'my!_%' ESCAPE '!'", [2]), ("t LIKE 'my\\_%' ESCAPE '!'", []), ("t LIKE (SELECT 'my\\_%')", [2]),
+    # One in another's pattern.
+    ("t LIKE (SELECT max(t) FROM f WHERE t LIKE ('my\\_' || (SELECT 'file' WHERE 'a_b' LIKE 'a\\_%' AND 'a_b' LIKE 'a%')))", [2, 3]),
+    ("t LIKE 'my' || (CASE WHEN 'a' LIKE 'a' THEN '\\_' END) || 'file' AND 'a' NOT LIKE 'b'", [2]),
     ("id IN (SELECT id FROM f WHERE t LIKE 'my\\_%')", [2]), ("(t LIKE 'my\\_%') = (1 = 1)", [2]),
 ]
 
@@ -74,8 +77,9 @@ def test_it_is_sqlites_by_default_and_can_be_changed(db):
 
 
 def test_what_is_not_understood_is_refused(client):
-    error = client.query("SELECT id FROM f WHERE t LIKE NOT 'x'").error
-    assert error["C"] == "0A000" and "ESCAPE" in error["H"] and error["P"] == "26"
+    for pattern in ["NOT 'x'", "CASE WHEN 1 THEN 'x' END"]:
+        error = client.query(f"SELECT id FROM f WHERE t LIKE {pattern}").error
+        assert error["C"] == "0A000" and "ESCAPE" in error["H"] and error["P"] == "26"
 
 
 @pytest.mark.parametrize("sql", ["SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
@@ -101,3 +105,13 @@ def test_psycopg(db):
     with psycopg.connect(host=str(db.directory), dbname=db.name, user="tester", options="-c like_escape=backslash") as connection:
         for cursor in (connection.cursor(), psycopg.ClientCursor(connection)):
             assert cursor.execute("SELECT id FROM f WHERE t LIKE %s", ("%50\\%%",)).fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT t LIKE (" + "t LIKE (" * 40_000 + "'x'" + ")" * 40_001 + " FROM f", "SELECT " + " OR ".join(["t LIKE 'x'"] * 50_000) + " FROM f",
+    "SELECT t LIKE " + "CASE WHEN t LIKE " * 20_000 + "'x'" + " THEN 1 END" * 20_000 + " FROM f", "SELECT t LIKE " + "'x' || " * 60_000 + "'x' FROM f",
+    "SELECT t LIKE " + "-" * 100_000 + "1 FROM f", "SELECT t LIKE", "SELECT t LIKE (", "LIKE", "SELECT t NOT LIKE 'x' ESCAPE", "SELECT 1 NOT", "SELECT (t LIKE 'x'"])
+def test_long_and_broken_texts(client, sql):
+    """None takes time of its square, or the daemon with it."""
+    assert client.query(sql).state in ("54001", "54000", "42601", "0A000")
+    assert client.value("SELECT 1") == "1"

@@ -64,6 +64,9 @@ enum SQLTextRules {
             require(isInside(use.name, statement), "a parameter is in its statement")
             if case .column(let name) = use.context { require(isInside(name, statement), "a column's name is in the statement") }
         }
+        _ = try? LikePatterns.escaped(statement)
+        _ = CompoundArms.rewritten(statement)
+        _ = PostgresSpelling.definition(statement)
         for columns in 0...3 {
             if let types = SelectListTypes.infer(statement, columnCount: columns) {
                 require(types.count == columns, "a type for each column")

@@ -16,8 +16,8 @@ enum LikePatterns {
     static func escaped(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
         guard SQLWord.stands("like", in: sql) else { return nil }
         let table = TokenTable(sql)
-        var result: [UInt8] = []
-        var taken = 0
+        // Of patterns in which others stand the outer ones end behind those.
+        var places: [Int] = []
         for index in table.tokens.indices where isOperator(index, table) {
             guard let end = patternEnd(index + 1, table) else {
                 throw WireError(
@@ -25,13 +25,17 @@ enum LikePatterns {
                     hint: "Put the pattern in parentheses, or write ESCAPE '\\' behind it: like_escape is backslash.",
                     position: ErrorTranslation.characterPosition(ofByte: table.tokens[index].start, in: sql))
             }
-            guard table[end]?.matches("escape") != true else { continue }
-            let place = table.tokens[end - 1].end
+            if table[end]?.matches("escape") != true { places.append(table.tokens[end - 1].end) }
+        }
+        guard !places.isEmpty else { return nil }
+        var result: [UInt8] = []
+        var taken = 0
+        for place in places.sorted() {
             result += sql[taken..<place]
             result += " ESCAPE '\\'".utf8
             taken = place
         }
-        return taken == 0 ? nil : result + sql[taken...]
+        return result + sql[taken...]
     }
 
     /// Not the function of that name, nor a column's.
@@ -47,13 +51,9 @@ enum LikePatterns {
         var index = first
         while true {
             while let sign = table[index], sign.isSymbol("-") || sign.isSymbol("+") || sign.isSymbol("~") { index += 1 }
-            if table[index]?.matches("case") == true {
-                guard let end = table.endOfCase(index, in: index..<table.count) else { return nil }
-                index = end + 1
-            } else {
-                guard let end = extent.primaryEnd(index) else { return nil }
-                index = end
-            }
+            // Not a CASE that stands in no parentheses: of many in each other all would be read for each.
+            guard let end = extent.primaryEnd(index) else { return nil }
+            index = end
             while table[index]?.matches("collate") == true, table[index + 1]?.isIdentifierLike == true { index += 2 }
             guard let next = table[index], next.isArithmetic || next.isSymbol("||") || next.isSymbol("->") || next.isSymbol("->>") else {
                 return index
