@@ -270,10 +270,10 @@ def test_what_is_no_uuid_and_no_moment_stays(db, connection):
 def test_iso_8601_in_a_column_with_a_zone(db, connection, typing):
     connection.execute(f"DROP TABLE IF EXISTS same; CREATE TABLE same (at TIMESTAMPTZ); SET result_typing = {typing}")
     with connection.cursor().copy("COPY same FROM STDIN") as copy:
-        copy.write("2024-05-06 07:08:09.123456Z\n2024-05-06T07:08:09Z\n2024-05-06T07:08:09+00:00\n2024-05-06T09:08:09.5+02:00\n")
+        copy.write("2024-05-06 07:08:09.123456Z\n2024-05-06T07:08:09Z\n2024-05-06T07:08:09+00:00\n2024-05-06T09:08:09.5+02:00\n2024-05-06 07:08:09.123456789Z\n2024-05-06T07:08Z\n")
     connection.commit()
     assert stored(db, "SELECT at FROM same") == [
-        ("2024-05-06 07:08:09.123456+00:00",), ("2024-05-06 07:08:09+00:00",), ("2024-05-06 07:08:09+00:00",), ("2024-05-06 07:08:09.500000+00:00",)]
+        ("2024-05-06 07:08:09.123456+00:00",), ("2024-05-06 07:08:09+00:00",), ("2024-05-06 07:08:09+00:00",), ("2024-05-06 07:08:09.500000+00:00",), ("2024-05-06 07:08:09.123457+00:00",), ("2024-05-06 07:08:00+00:00",)]
     moment = datetime.datetime(2024, 5, 6, 7, 8, 9, tzinfo=datetime.timezone.utc)
     assert connection.execute("SELECT count(*) FROM same WHERE at = %s", (moment,)).fetchone() == (2,)
 

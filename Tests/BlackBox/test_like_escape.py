@@ -77,12 +77,24 @@ def test_it_is_sqlites_by_default_and_can_be_changed(db):
 
 
 def test_what_is_not_understood_is_refused(client):
-    for pattern in ["NOT 'x'", "CASE WHEN 1 THEN 'x' END"]:
+    for pattern in ["NOT 'x'", "CASE WHEN 1 THEN 'x' END", "'x' < 3", "'x' COLLATE nocase >= 1"]:
         error = client.query(f"SELECT id FROM f WHERE t LIKE {pattern}").error
         assert error["C"] == "0A000" and "ESCAPE" in error["H"] and error["P"] == "26"
 
 
-@pytest.mark.parametrize("sql", ["SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
+def test_a_refusal_of_another_text_has_no_place(client):
+    for sql in ["SELECT extract(year FROM '2024-01-01'), t LIKE NOT 'a' FROM f", "(SELECT 1 ORDER BY 1) UNION (SELECT t LIKE NOT 'a' FROM f)"]:
+        error = client.query(sql).error
+        assert error["C"] == "0A000" and "P" not in error
+
+
+def test_an_altered_table_has_what_was_written(db, client):
+    client.query("BEGIN; ALTER TABLE f ADD COLUMN z TEXT CHECK (z LIKE 'a\\_%')").check()
+    assert "ESCAPE" not in client.value("SELECT sql FROM sqlite_schema WHERE name = 'f'")
+    client.query("ROLLBACK").check()
+
+
+@pytest.mark.parametrize("sql", ["WITH like AS (SELECT 1 AS a) SELECT a FROM like", "SELECT 1 LIMIT 1 OFFSET like('a', 'a')", "SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
 def test_other_words_of_the_name(client, sql):
     client.query(sql).check()
 
@@ -113,5 +125,6 @@ def test_psycopg(db):
     "SELECT t LIKE " + "-" * 100_000 + "1 FROM f", "SELECT t LIKE", "SELECT t LIKE (", "LIKE", "SELECT t NOT LIKE 'x' ESCAPE", "SELECT 1 NOT", "SELECT (t LIKE 'x'"])
 def test_long_and_broken_texts(client, sql):
     """None takes time of its square, or the daemon with it."""
+    # What SQLite cannot read either is a syntax error.
     assert client.query(sql).state in ("54001", "54000", "42601", "0A000")
     assert client.value("SELECT 1") == "1"

@@ -30,6 +30,10 @@ def columns(reply):
     ("INSERT INTO named (id) VALUES (2) RETURNING id, abs(id)", ["id", "abs"]),
     # SQLite's say more than ?column?, and than a type's name.
     ("SELECT 1, id + 1, 'x', CAST(1 AS text) FROM named", ["1", "id + 1", "'x'", "CAST(1 AS text)"]),
+    # And as they were sent.
+    ("SELECT extract(year FROM at) + 1, id LIKE '2024-01-02'::date, '1'::int8, \"Name\"::text || 'x' FROM named",
+     ["extract(year FROM at) + 1", "id LIKE '2024-01-02'::date", "'1'::int8", "\"Name\"::text || 'x'"]),
+    ("(SELECT id, id, count(*) FROM named) UNION (SELECT 1, 2, 3)", ["id", "id", "count"]),
     # Of a view, or a subquery, they are part of what it is.
     ("SELECT * FROM totals", ["Total", "max(id)"]), ("SELECT Total, \"max(id)\" FROM totals", ["Total", "max(id)"]),
     # The catalogs' questions, too.

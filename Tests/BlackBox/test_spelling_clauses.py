@@ -17,7 +17,8 @@ def client(shared):
 @pytest.mark.parametrize("sql, value", [
     ("SELECT extract(month FROM at) FROM m WHERE id = 1", "5"), ("SELECT EXTRACT('year' from \"at\") + 1 FROM m WHERE id = 1", "2025"),
     ("SELECT typeof(extract(day FROM at)) FROM m", "integer"), ("SELECT extract (second FROM (at)) FROM m", "5.25"),
-    ("SELECT extract(epoch FROM at) - 0.25 FROM m", "1714619045.0"), ("SELECT extract(dow FROM extract(year FROM at) || '-01-07') FROM m", "0"),
+    ("SELECT extract(epoch FROM at) - 0.25 FROM m", "1714619045.0"), ("SELECT extract(second FROM '2024-05-02 03:04:13.029979')", "13.029979"),
+    ("SELECT extract(millisecond FROM '2024-05-02 03:04:13.029979')", "13029.979"), ("SELECT date_trunc('millisecond', '2024-05-02 03:04:13.029979')", "2024-05-02 03:04:13.029"), ("SELECT extract(dow FROM extract(year FROM at) || '-01-07') FROM m", "0"),
     ("SELECT extract(week FROM date_trunc('month', at)) FROM m", "18"),
     ("SELECT count(*) FROM m WHERE extract(month FROM at) IN (1, 5) AND extract(quarter FROM at) = 2", "1"),
     # Django, with USE_TZ.
@@ -53,6 +54,9 @@ def test_a_part_beside_a_parameter(client):
     ("SELECT max(x) FROM ((SELECT 1 AS x) UNION ALL (SELECT 2)) AS t", ["2"]),
     ("SELECT EXISTS ((SELECT 1) EXCEPT (SELECT 1))", ["f"]),
     ("WITH c AS ((SELECT 1 AS a) UNION (SELECT 2)) SELECT a FROM c ORDER BY a", ["1", "2"]),
+    ("SELECT max(x) FROM ((SELECT 1 AS x) UNION ALL SELECT 2) AS t", ["2"]), ("SELECT 1 IN ((SELECT 1) UNION SELECT 2)", ["t"]),
+    ("WITH c AS (SELECT 1 AS a) (SELECT a FROM c) UNION (SELECT 2) ORDER BY 1", ["1", "2"]),
+    ("(WITH c AS (SELECT 1 AS z) SELECT * FROM c) UNION (SELECT 2) ORDER BY 1", ["1", "2"]), ("(SELECT id FROM m ORDER BY id) LIMIT 1 OFFSET 1", ["2"]),
     # These are values, and stay so.
     ("SELECT id FROM m WHERE id IN ((SELECT 1), 5)", ["1"]), ("SELECT (SELECT 1) UNION SELECT 2 ORDER BY 1", ["1", "2"]),
     ("SELECT 0, (SELECT 1) UNION SELECT 0, 2 ORDER BY 2", ["0", "0"]), ("SELECT 'union (select 1)' UNION SELECT (SELECT 'x')", ["union (select 1)", "x"]),
@@ -71,6 +75,13 @@ def test_other_parentheses_are_not_understood(client, sql):
     assert client.value("SELECT count(*) FROM m") == "2"
 
 
+def test_what_is_inserted_and_explained_may_be_a_compound_select(client):
+    client.query("BEGIN; CREATE TABLE d (a INTEGER, b TEXT)").check()
+    assert client.query("INSERT INTO d (a) (SELECT 1) UNION (SELECT 2)").check().tag == "INSERT 0 2"
+    assert "UNION" in str(client.query("EXPLAIN QUERY PLAN (SELECT 1) UNION (SELECT 2)").check().texts)
+    client.query("ROLLBACK").check()
+
+
 def test_columns_of_compound_selects_keep_names_and_types(client):
     sql = "(SELECT count(*), id FROM m) UNION (SELECT 7, $1) ORDER BY 1"
     reply = client.ask(wire.parse(sql), wire.describe_statement()).check()
@@ -86,10 +97,10 @@ def test_defaults_as_the_catalogs_have_them(client):
     """Alembic writes them into a downgrade as it has read them."""
     client.query("CREATE TABLE d (id INTEGER PRIMARY KEY, a TEXT DEFAULT 'new'::character varying, b NUMERIC DEFAULT '0'::numeric NOT NULL, "
                  "c INTEGER DEFAULT '-1'::integer, f BOOLEAN DEFAULT 't'::boolean, g TEXT DEFAULT ('it''s'::text), h DATE DEFAULT '2024-01-02'::date, "
-                 "i TEXT DEFAULT NULL::text, j BIGINT DEFAULT 7::bigint, k TEXT DEFAULT 'a::b')").check()
+                 "i TEXT DEFAULT NULL::text, j BIGINT DEFAULT 7::bigint, k TEXT DEFAULT 'a::b', m REAL DEFAULT 1::float8, n BOOLEAN DEFAULT false::boolean)").check()
     client.query("ALTER TABLE d ADD COLUMN l TEXT DEFAULT 'y'::text").check()
     client.query("INSERT INTO d (id) VALUES (1)").check()
-    assert client.query("SELECT * FROM d").check().texts == [("1", "new", "0", "-1", "t", "it's", "2024-01-02", None, "7", "a::b", "y")]
+    assert client.query("SELECT * FROM d").check().texts == [("1", "new", "0", "-1", "t", "it's", "2024-01-02", None, "7", "a::b", "1.0", "f", "y")]
     assert client.value("SELECT typeof(f) || typeof(c) FROM d") == "integerinteger"
     # And the sqlite3 shell reads the schema, and so does the catalogs' reader.
     assert "'a::b'" in client.value("SELECT sql FROM sqlite_schema WHERE name = 'd'")
@@ -104,9 +115,12 @@ def test_other_casts_in_definitions_are_sqlites_to_refuse(client, sql):
 
 
 def test_a_table_like_another(client):
-    for sql in ["CREATE TABLE x (LIKE m)", "CREATE TABLE x (id INTEGER, LIKE \"m\" INCLUDING ALL)", "CREATE TABLE x (LIKE paintings)"]:
+    client.query("CREATE TABLE IF NOT EXISTS paintings (a)").check()
+    for sql in ["CREATE TABLE x (LIKE m)", "CREATE TABLE x (id INTEGER, LIKE \"m\" INCLUDING ALL)", "CREATE TABLE x (LIKE paintings)", "CREATE TABLE x (LIKE main.m)"]:
         error = client.query(sql).error
         assert error["C"] == "0A000" and "sqlite_schema" in error["H"]
+    for columns in ["like PRIMARY KEY", "id INTEGER, like NOT NULL", "like DEFAULT 1", "like STRING", "like int64, b", "like UNSIGNED BIG INT"]:
+        client.query(f"BEGIN; CREATE TABLE x ({columns}); ROLLBACK").check()
     client.query("BEGIN; CREATE TABLE x (like INTEGER, b TEXT); CREATE TABLE y (\"like\" m, \"b\" TEXT); ROLLBACK").check()
 
 

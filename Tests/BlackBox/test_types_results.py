@@ -438,3 +438,5 @@ def test_a_parameter_that_comes_back_is_what_it_was_announced_as(db, sql, column
         assert [each.type for message in sent.messages if message.kind == "T" for each in message.columns] == [type]
         reply = client.ask(wire.bind([value] * len(told)), wire.execute())
         assert reply.check().value == ("\\x61" if column == "y" else "t")
+        reply = client.ask(wire.parse("SELECT $1 AS o, " + column + " = $1 FROM bytes"), wire.bind([None]), wire.describe_portal(), wire.execute()).check()
+        assert reply.of("T")[0].columns[0].type == type

@@ -18,7 +18,14 @@ import Testing
             ("cast(a as text), cast(max(a) as text), cast(1 as text), cast(cast(t.a as int) as text)", ["a", "max", nil, "a"]),
             ("a::text, max(a)::int8, (a)::varchar(3), 1::int8, '2'::date, a::text::date", ["a", "max", "a", nil, nil, "a"]),
             ("case when a then b end, case a when 1 then 2 else c end, case when a then b else 1 end", ["case", "c", "case"]),
-            ("case when a then 1 else case when b then 2 else c end end, case when a then 1 else max(c) end + 1", ["case", nil]),
+            (
+                "case when a then 1 else case when b then 2 else c end end, case when a then 1 else max(c) end + 1, (case when 1 then 2 end)",
+                ["case", nil, "case"]
+            ),
+            (
+                "cast(case when a then 1 end as int), cast(case when a then 1 else b end as int), max(a) collate nocase, a collate nocase",
+                [nil, "b", "max", "a"]
+            ),
             ("case a when case when 1 then 2 else d end then 3 else f(c) end", ["f"]),
             ("sum(a) over (order by b), sum(a) filter (where b) over w, count(*) filter (where b)", ["sum", "sum", "count"]),
             ("sum(a) over (order by b) + 1, sum(a) / 2, a in (1), a like 'x', a between 1 and 2", Array(repeating: nil, count: 5)),
@@ -27,7 +34,11 @@ import Testing
                 ["current_timestamp", "current_date", "current_time", "coalesce", "nullif"]
             ),
             ("max(a), t.*, min(a)", ["max", nil, nil, "min"]), ("distinct count(*), a", ["count", nil]),
-            ("a -> 'b', a ->> 'b', a collate nocase", [nil, nil, nil]),
+            ("a -> 'b', a ->> 'b', 1 collate nocase", [nil, nil, nil]),
+            (
+                "a::text || 'x', max(a)::int8 + 1, (a)::varchar, a collate x || b, max(a)::numeric(5, 2)",
+                [nil, nil, "a", nil, "max"]
+            ),
         ] as [(String, [String?])])
     func names(list: String, expected: [String?]) {
         for prefix in ["select ", "WITH c(a) AS (select 1, count(*)) SELECT ", "INSERT INTO t VALUES (1) RETURNING "] {

@@ -43,7 +43,7 @@ enum DateFunctions {
         gmtime_r(&seconds, &fields)
         let date = DateFields(
             year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday),
-            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec), milliseconds: 0)
+            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec), microseconds: 0)
         let digits = String(fraction)
         return date.text(withFraction: false)
             + (fraction == 0 ? "" : "." + String(repeating: "0", count: 6 - digits.count) + digits)
@@ -52,11 +52,11 @@ enum DateFunctions {
 
 /// A date and time taken apart.
 struct DateFields {
-    var year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0, milliseconds = 0
+    var year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0, microseconds = 0
 
-    init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, milliseconds: Int) {
+    init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microseconds: Int) {
         (self.year, self.month, self.day) = (year, month, day)
-        (self.hour, self.minute, self.second, self.milliseconds) = (hour, minute, second, milliseconds)
+        (self.hour, self.minute, self.second, self.microseconds) = (hour, minute, second, microseconds)
     }
 
     /// `YYYY-MM-DD`, then optionally ` ` or `T` and `HH:MM[:SS[.fraction]]`, then optionally `Z` or `+00[:00]`.
@@ -84,7 +84,7 @@ struct DateFields {
             if isAt(16, ":") {
                 guard let second = number(17, 2), second < 60 else { return nil }
                 (self.second, end) = (second, 19)
-                if isAt(19, ".") { (milliseconds, end) = Self.fraction(bytes, from: 20) }
+                if isAt(19, ".") { (microseconds, end) = Self.fraction(bytes, from: 20) }
             }
         }
         let zone = bytes[end...]
@@ -94,7 +94,7 @@ struct DateFields {
     }
 
     private static func fraction(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (Int, Int) {
-        var (value, scale, index) = (0, 100, start)
+        var (value, scale, index) = (0, 100_000, start)
         while index < bytes.count, bytes[index] &- 0x30 < 10 {
             value += Int(bytes[index] - 0x30) * scale
             scale /= 10
@@ -117,7 +117,7 @@ struct DateFields {
         }
         let time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))"
         let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        return "\(date) \(time)" + (withFraction ? ".\(padded(milliseconds, 3))" : "")
+        return "\(date) \(time)" + (withFraction ? ".\(padded(microseconds / 1000, 3))" : "")
     }
 
     func truncated(to unit: String) -> String? {
@@ -133,7 +133,7 @@ struct DateFields {
             return result.truncated(to: "month")
         }
         guard let level = units.firstIndex(of: unit) else { return nil }
-        if level > 0 { result.milliseconds = 0 }
+        if level > 0 { result.microseconds = 0 }
         if level > 1 { result.second = 0 }
         if level > 2 { result.minute = 0 }
         if level > 3 { result.hour = 0 }
@@ -164,21 +164,21 @@ struct DateFields {
         case "day": Double(day)
         case "hour": Double(hour)
         case "minute": Double(minute)
-        case "second": Double(second) + Double(milliseconds) / 1000
+        case "second": Double(second) + Double(microseconds) / 1_000_000
         // "The seconds field, including fractional parts, multiplied by 1000. Note that this includes full seconds."
         // https://www.postgresql.org/docs/current/functions-datetime.html#FUNCTIONS-DATETIME-EXTRACT
-        case "millisecond": Double(second * 1000 + milliseconds)
+        case "millisecond": Double(second * 1000) + Double(microseconds) / 1000
         case "week": Double(week)
         case "dow": Double(weekday % 7)
         case "isodow": Double(weekday)
         case "doy": Double(dayOfYear)
-        case "epoch": Double(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second) + Double(milliseconds) / 1000
+        case "epoch": Double(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second) + Double(microseconds) / 1_000_000
         default: nil
         }
     }
 
     private var dayOfYear: Int {
-        daysSinceEpoch - DateFields(year: year, month: 1, day: 1, hour: 0, minute: 0, second: 0, milliseconds: 0).daysSinceEpoch + 1
+        daysSinceEpoch - DateFields(year: year, month: 1, day: 1, hour: 0, minute: 0, second: 0, microseconds: 0).daysSinceEpoch + 1
     }
 
     /// ISO 8601's: a week belongs to the year that its Thursday is in.

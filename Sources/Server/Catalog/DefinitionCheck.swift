@@ -1,11 +1,13 @@
 import PostgresWire
+import SQLite
 
 /// Definitions that PostgreSQL knows and that SQLite would take for something else, or not at all.
 enum DefinitionCheck {
-    /// What is wrong with a CREATE TABLE IF NOT EXISTS, unless its table is there: programs that say so at each start have made it
-    /// otherwise.
+    /// What is wrong with a definition, as far as a table of that name is there, or is not.
     struct Condition: Sendable {
         let table: String
+        /// False: a CREATE TABLE IF NOT EXISTS is right if the table is there. Programs that say so at each start have made it otherwise.
+        let isRefusedIfThere: Bool
         let refusal: WireError
     }
 
@@ -41,9 +43,12 @@ enum DefinitionCheck {
             if let column = name, depth <= 1, serials.contains(where: token.matches) {
                 let refusal = refusal("\"\(column)\" is \(token.text.uppercased()), which SQLite would leave NULL", column)
                 guard let table else { throw refusal }
-                return Condition(table: table, refusal: refusal)
+                return Condition(table: table, isRefusedIfThere: false, refusal: refusal)
             }
-            if !isAlter, isNamePlace, token.matches("like"), let other = likeness(cursor) { throw refusedLikeness(other) }
+            if !isAlter, isNamePlace, token.matches("like"), let other = likeness(cursor) {
+                guard other.mayBeType else { throw refusedLikeness(other.name) }
+                return Condition(table: other.name, isRefusedIfThere: true, refusal: refusedLikeness(other.name))
+            }
             if token.matches("default"), isCall(cursor) { throw bareDefault(cursor, sql) }
             if token.matches("generated"), isIdentity(cursor) { throw refusal("identity columns are not SQLite's", "id") }
             name = isNamePlace && token.isIdentifierLike ? token.name : nil
@@ -70,22 +75,25 @@ enum DefinitionCheck {
         return name.isIdentifierLike ? name.name : nil
     }
 
-    /// `LIKE table [INCLUDING …]`, which SQLite takes for a column that is called so. One of a type that there is may be one.
-    private static func likeness(_ cursor: TokenCursor) -> SQLToken? {
-        guard let other = cursor.token, other.isIdentifierLike else { return nil }
-        if other.kind == .quotedIdentifier { return other }
-        return PostgresSpelling.type(named: other.name) == nil && !sqliteTypes.contains(where: other.matches) ? other : nil
+    /// `LIKE table [INCLUDING …]`, which SQLite takes for a column that is called so: its type is then no table's name.
+    private static func likeness(_ cursor: TokenCursor) -> (name: String, mayBeType: Bool)? {
+        var cursor = cursor
+        var mayBeType = true
+        guard var other = cursor.token, other.isIdentifierLike else { return nil }
+        cursor.advance()
+        if cursor.accept(symbol: "."), let own = cursor.token, own.isIdentifierLike {
+            (other, mayBeType) = (own, false)
+            cursor.advance()
+        }
+        let ends = cursor.token.map { $0.kind == .rightParenthesis || $0.kind == .comma } ?? false
+        let hasOptions = cursor.sees("including") || cursor.sees("excluding")
+        return ends || hasOptions ? (other.name, mayBeType && !hasOptions) : nil
     }
 
-    /// Words for a type that are not PostgreSQL's.
-    private static let sqliteTypes: [StaticString] = [
-        "blob", "any", "double", "datetime", "clob", "tinyint", "mediumint", "nvarchar", "number",
-    ]
-
-    private static func refusedLikeness(_ other: SQLToken) -> WireError {
+    private static func refusedLikeness(_ other: String) -> WireError {
         WireError(
             state: .featureNotSupported, message: "CREATE TABLE (LIKE …) is not SQLite's, which would make a column called \"like\"",
-            hint: "Take the other table's definition, which SELECT sql FROM sqlite_schema WHERE name = '\(other.name)' gives.")
+            hint: "Take the other table's definition, which SELECT sql FROM sqlite_schema WHERE name = \(SQLQuoting.literal(other)) gives.")
     }
 
     private static func isCall(_ cursor: TokenCursor) -> Bool {

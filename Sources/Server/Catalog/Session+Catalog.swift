@@ -169,7 +169,7 @@ extension Session {
 extension Analysis {
     /// Of a statement about the catalogs.
     convenience init(catalog prepared: Statement, _ statement: CatalogStatement, of query: Query) {
-        let names = ResultNames.names(in: query.text.bytes, columnCount: prepared.columnCount)
+        let names = ResultNames.names(in: query.text.bytes, columnCount: prepared.columnCount, isRewritten: true)
         let types = statement.types(ofColumns: (0..<prepared.columnCount).map { prepared.columnName($0) })
         let columns = (0..<prepared.columnCount).map { index in
             let declared = prepared.columnDeclaredType(index)?.split(separator: " ").last.map {

@@ -91,7 +91,8 @@ extension CopyDecoder {
         guard moment.days != nil, moment.microseconds != nil, let offset = moment.offsetMicroseconds else { return nil }
         // As ISO 8601 has it: another spelling than any driver's parameters get.
         let isISO = bytes.last.map(lowerASCII) == UInt8(ascii: "z") || bytes.count > 10 && bytes[10] == UInt8(ascii: "T")
-        guard offset != 0 || hasZone && isISO else { return nil }
+        guard !(hasZone && isISO) else { return try moment.text(of: .timestamptz) }
+        guard offset != 0 else { return nil }
         // Finer than PostgreSQL's, or without seconds.
         let fraction = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst().prefix(while: isDigit)
         guard fraction.count <= 6, bytes.count > 16, bytes[16] == UInt8(ascii: ":") else { return nil }

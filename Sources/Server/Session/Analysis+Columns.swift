@@ -41,8 +41,8 @@ extension Analysis {
 
     /// - Parameters:
     ///   - sql: what SQLite reads.
-    ///   - source: what the client has sent.
-    static func columns(of statement: Statement, sql: UnsafeRawBufferPointer, source: UnsafeRawBufferPointer) -> [Column] {
+    ///   - source: what the client has sent, where that is something else.
+    static func columns(of statement: Statement, sql: UnsafeRawBufferPointer, source: UnsafeRawBufferPointer?) -> [Column] {
         let count = statement.columnCount
         guard count > 0 else { return [] }
         var columns = (0..<count).map { index in
@@ -54,7 +54,9 @@ extension Analysis {
         }
         guard statement.explain == 0 else { return columns }
         // A subquery's column may be a table's, and is called as its text.
-        if columns.contains(where: { !$0.isOfTable || $0.name.hasPrefix("(") }) { name(&columns, source) }
+        if columns.contains(where: { !$0.isOfTable || $0.name.hasPrefix("(") }) {
+            name(&columns, source ?? sql, isRewritten: source != nil)
+        }
         if columns.contains(where: { $0.type == .open }),
             let types = SelectListTypes.infer(sql, columnCount: count)
         {
@@ -70,8 +72,8 @@ extension Analysis {
     }
 
     /// As PostgreSQL would, where it would say more than `?column?`.
-    private static func name(_ columns: inout [Column], _ source: UnsafeRawBufferPointer) {
-        guard let names = ResultNames.names(in: source, columnCount: columns.count) else { return }
+    private static func name(_ columns: inout [Column], _ source: UnsafeRawBufferPointer, isRewritten: Bool) {
+        guard let names = ResultNames.names(in: source, columnCount: columns.count, isRewritten: isRewritten) else { return }
         for (index, name) in names.enumerated() {
             guard let name, name != columns[index].name else { continue }
             (columns[index].name, columns[index].nameInSQLite) = (name, columns[index].name)

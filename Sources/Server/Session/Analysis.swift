@@ -62,7 +62,7 @@ final class Analysis: Sendable {
         kind = head.main.statementKind
         runsBesideSnapshot = Self.withData.contains(head.main)
         countsRows = [.insert, .replace, .update, .delete].contains(head.main) && statement.explain == 0
-        var columns = Self.columns(of: statement, sql: sql, source: (query.source ?? query.text).bytes)
+        var columns = Self.columns(of: statement, sql: sql, source: query.source?.bytes)
         let parameters = try StatementParameters(of: statement, sql, numbered)
         (slots, parameterTypes, parameterCasts) = (parameters.slots, parameters.types, parameters.casts)
         mixed = Set(parameterCasts.map(\.number))

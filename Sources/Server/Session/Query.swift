@@ -130,11 +130,21 @@ final class Query: Sendable {
         return placed
     }
 
-    /// In definitions, which others will use, LIKE is what it is to SQLite.
+    /// In definitions, which others will use, and in EXPLAIN, LIKE is what it is to SQLite.
     private static func escaped(_ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ text: [UInt8]?) throws(WireError) -> [UInt8]? {
-        guard head.main != .create else { return nil }
+        switch head.main {
+        case .select, .values, .insert, .replace, .update, .delete: break
+        default: return nil
+        }
         guard let text else { return try LikePatterns.escaped(sql) }
-        return try text.withUnsafeBufferPointer { bytes throws(WireError) in try LikePatterns.escaped(UnsafeRawBufferPointer(bytes)) }
+        do throws(WireError) {
+            return try text.withUnsafeBufferPointer { bytes throws(WireError) in try LikePatterns.escaped(UnsafeRawBufferPointer(bytes)) }
+        } catch {
+            // It is a place in another text than the client has.
+            var elsewhere = error
+            elsewhere.position = nil
+            throw elsewhere
+        }
     }
 
     /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written, but for casts of a DEFAULT.

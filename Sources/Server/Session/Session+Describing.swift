@@ -19,7 +19,7 @@ extension Session {
             // Whatever the client sends for these is bound as one, and could not be sent back as a text, or not as a truth.
             guard parameter.isGiven || type == .bytea || type == .bool else { continue }
             // The integer in the first row does not tell a boolean.
-            if firstRow == nil || type == .bool { encoder.columns[index].type = type }
+            if firstRow == nil || type == .bool || firstRow?(index) == .null { encoder.columns[index].type = type }
             if type == .bool { (encoder.columns[index].isOpen, encoder.columns[index].isUndecided) = (false, false) }
         }
         if state.settings.typing.results == .declared {

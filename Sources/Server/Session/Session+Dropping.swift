@@ -3,7 +3,7 @@ import PostgresWire
 import SQLite
 
 /// Definitions, and DROP TABLE among them, which would delete or change rows of other tables without a word; and those that are
-/// refused unless what they make is there.
+/// refused where a table is there, or is not.
 ///
 /// PostgreSQL drops no table that others reference; SQLite first deletes its rows, with all that the foreign keys say of that. Here it
 /// is refused where that would reach rows of other tables.
@@ -40,7 +40,7 @@ extension Session {
         } catch {
             throw preparationError(error, query, pool.writer)
         }
-        guard isThere else { throw condition.refusal }
+        guard isThere != condition.isRefusedIfThere else { throw condition.refusal }
     }
 
     private func requireNoDependents(ofTable table: String, _ query: Query) throws(WireError) {

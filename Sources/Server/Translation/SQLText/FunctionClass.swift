@@ -83,7 +83,7 @@ enum ExpressionClass: Sendable, Equatable {
         case "hex", "md5", "reverse", "initcap", "char_length", "character_length", "strpos", "starts_with", "date_trunc", "date_part",
             "current_setting", "set_config":
             .textOrBytes
-        // What the client gives no type is a key, as in PostgreSQL, and no index.
+        // What the client gives no type is a text, as in PostgreSQL; one of digits is an index to SQLite all the same.
         case "->", "->>": .text
         case "string_agg", "group_concat": index == 1 ? .textOrBytes : nil
         case "repeat", "left", "right", "lpad", "rpad": index == 1 ? .numeric : .textOrBytes

@@ -19,13 +19,15 @@ enum LikePatterns {
         // Of patterns in which others stand the outer ones end behind those.
         var places: [Int] = []
         for index in table.tokens.indices where isOperator(index, table) {
-            guard let end = patternEnd(index + 1, table) else {
+            switch patternEnd(index + 1, table) {
+            case .found(let end): places.append(table.tokens[end - 1].end)
+            case .escaped, .missing: break
+            case .unclear:
                 throw WireError(
                     state: .featureNotSupported, message: "the end of LIKE's pattern is not understood",
                     hint: "Put the pattern in parentheses, or write ESCAPE '\\' behind it: like_escape is backslash.",
                     position: ErrorTranslation.characterPosition(ofByte: table.tokens[index].start, in: sql))
             }
-            if table[end]?.matches("escape") != true { places.append(table.tokens[end - 1].end) }
         }
         guard !places.isEmpty else { return nil }
         var result: [UInt8] = []
@@ -38,26 +40,48 @@ enum LikePatterns {
         return result + sql[taken...]
     }
 
-    /// Not the function of that name, nor a column's.
+    /// Words behind which `like` is a name.
+    private static let beforeNames: [StaticString] = [
+        "update", "with", "recursive", "offset", "ignore", "abort", "fail", "rollback", "replace",
+    ]
+
+    /// Not the function of that name, nor a table's or a column's.
     private static func isOperator(_ index: Int, _ table: TokenTable) -> Bool {
-        guard table.tokens[index].matches("like"), table[index + 1] != nil else { return false }
-        let before = table[index - 1]?.matches("not") == true ? index - 2 : index - 1
-        return table.endsOperand(before) || table[before]?.matches("isnull") == true || table[before]?.matches("notnull") == true
+        guard table.tokens[index].matches("like") else { return false }
+        guard let before = table[table[index - 1]?.matches("not") == true ? index - 2 : index - 1] else { return false }
+        if beforeNames.contains(where: before.matches) { return false }
+        return table.endsOperand(table[index - 1]?.matches("not") == true ? index - 2 : index - 1) || before.matches("isnull")
+            || before.matches("notnull")
+    }
+
+    private enum PatternEnd {
+        /// The index behind the pattern.
+        case found(Int)
+        case escaped
+        /// SQLite complains.
+        case missing
+        case unclear
     }
 
     /// Behind the operand, and what binds more tightly than LIKE.
-    private static func patternEnd(_ first: Int, _ table: TokenTable) -> Int? {
+    private static func patternEnd(_ first: Int, _ table: TokenTable) -> PatternEnd {
         let extent = OperandExtent(table: table)
         var index = first
         while true {
             while let sign = table[index], sign.isSymbol("-") || sign.isSymbol("+") || sign.isSymbol("~") { index += 1 }
-            // Not a CASE that stands in no parentheses: of many in each other all would be read for each.
-            guard let end = extent.primaryEnd(index) else { return nil }
+            guard let token = table[index], token.kind != .rightParenthesis, token.kind != .comma, token.kind != .semicolon else {
+                return .missing
+            }
+            // A parenthesis that nothing closes is not for here to complain of either. Not a CASE that stands in no parentheses: of many
+            // in each other all would be read for each.
+            guard let end = extent.primaryEnd(index) else { return token.kind == .leftParenthesis ? .missing : .unclear }
             index = end
             while table[index]?.matches("collate") == true, table[index + 1]?.isIdentifierLike == true { index += 2 }
-            guard let next = table[index], next.isArithmetic || next.isSymbol("||") || next.isSymbol("->") || next.isSymbol("->>") else {
-                return index
-            }
+            guard let next = table[index] else { return .found(index) }
+            if next.matches("escape") { return .escaped }
+            // They bind more tightly to SQLite, and less to PostgreSQL.
+            if next.isSymbol("<") || next.isSymbol("<=") || next.isSymbol(">") || next.isSymbol(">=") { return .unclear }
+            guard next.isArithmetic || next.isSymbol("||") || next.isSymbol("->") || next.isSymbol("->>") else { return .found(index) }
             index += 1
         }
     }

@@ -52,8 +52,8 @@ extension PostgresSpelling {
             }
             switch value.kind {
             case .string: spelling.string(value, content: Array(value.name.utf8), from: value.start)
-            case .number: spelling.number(value)
-            default: if value.matches("null") { spelling.dropType(behind: value) }
+            case .number: spelling.dropType(behind: value)
+            default: if value.matches("null") || value.matches("true") || value.matches("false") { spelling.dropType(behind: value) }
             }
         }
         return spelling.refusal == nil ? spelling.whole() : nil

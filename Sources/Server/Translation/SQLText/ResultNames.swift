@@ -11,12 +11,15 @@ struct ResultNames {
     private let table: TokenTable
 
     /// What to call each of the columns; nil for those that are called as SQLite has them.
-    static func names(in statement: UnsafeRawBufferPointer, columnCount: Int) -> [String?]? {
+    ///
+    /// - Parameter isRewritten: SQLite has another text, so what it calls an expression is not what the client has sent.
+    static func names(in statement: UnsafeRawBufferPointer, columnCount: Int, isRewritten: Bool = false) -> [String?]? {
         let table = TokenTable(statement)
         guard let list = SelectList(table, throughCompound: true) else { return nil }
         let names = ResultNames(table: table)
         return list.spread(columnCount: columnCount) { item in
-            list.withoutAlias(item).count == item.count ? names.name(of: item) : nil
+            guard list.withoutAlias(item).count == item.count else { return nil }
+            return names.name(of: item) ?? (isRewritten ? names.text(of: item, in: statement) : nil)
         }
     }
 
@@ -26,7 +29,23 @@ struct ResultNames {
         if item.count == 1, first.matches("current_date") || first.matches("current_time") || first.matches("current_timestamp") {
             return first.name
         }
-        return columnName(item) == nil ? inner(item) : nil
+        return columnName(item) == nil ? inner(item) ?? (isCase(item) ? "case" : nil) : nil
+    }
+
+    /// As SQLite would call it. nil: it is a column.
+    private func text(of item: Range<Int>, in statement: UnsafeRawBufferPointer) -> String? {
+        guard let first = item.first, let last = item.last, columnName(item) == nil else { return nil }
+        return String(decoding: statement[table.tokens[first].start..<table.tokens[last].end], as: UTF8.self)
+    }
+
+    /// Alone, or in parentheses: a cast of it is called as its type.
+    private func isCase(_ item: Range<Int>) -> Bool {
+        var range = item
+        while let first = range.first, table.tokens[first].kind == .leftParenthesis, table.otherParenthesis(first) == range.last {
+            range = first + 1..<range.upperBound - 1
+        }
+        guard let first = range.first, table.tokens[first].matches("case") else { return false }
+        return table.endOfCase(first, in: range) == range.last
     }
 
     /// Of an expression that gives its name to what it stands in.
@@ -43,7 +62,7 @@ struct ResultNames {
         }
         if let name = columnName(range) { return name }
         guard let first = range.first, case let token = table.tokens[first] else { return nil }
-        if token.matches("case") { return isInCase ? "case" : caseName(range) }
+        if token.matches("case") { return isInCase ? nil : caseName(range) }
         guard range.count > 2, table.tokens[first + 1].kind == .leftParenthesis, let close = table.otherParenthesis(first + 1),
             close < range.upperBound, isCall(close, in: range)
         else { return nil }
@@ -76,7 +95,7 @@ struct ResultNames {
         return index == range.upperBound
     }
 
-    /// What its ELSE is, if that has a name: `case` otherwise.
+    /// What its ELSE is, if that has a name.
     private func caseName(_ range: Range<Int>) -> String? {
         guard let end = table.endOfCase(range.lowerBound, in: range), end == range.last else { return nil }
         var (depth, otherwise): (Int, Int?) = (0, nil)
@@ -88,16 +107,29 @@ struct ResultNames {
             if token.matches("else"), depth == 1 { otherwise = index }
             index = table.after(index)
         }
-        return otherwise.flatMap { inner($0 + 1..<end, isInCase: true) } ?? "case"
+        return otherwise.flatMap { inner($0 + 1..<end, isInCase: true) }
     }
 
-    /// Without `::type`, which stands last.
+    /// Without `::type` or COLLATE, if nothing but such stands behind it.
     private func withoutCast(_ range: Range<Int>) -> Range<Int> {
         var index = range.lowerBound
         while index < range.upperBound {
-            if table.tokens[index].firstByte == UInt8(ascii: ":"), index > range.lowerBound { return range.lowerBound..<index }
+            if isCast(index), index > range.lowerBound {
+                var rest = index
+                while rest < range.upperBound, isCast(rest) || isOfTypeName(rest) { rest = table.after(rest) }
+                return rest == range.upperBound ? range.lowerBound..<index : range
+            }
             index = table.after(index)
         }
         return range
+    }
+
+    private func isCast(_ index: Int) -> Bool {
+        table.tokens[index].firstByte == UInt8(ascii: ":") || table.tokens[index].matches("collate")
+    }
+
+    private func isOfTypeName(_ index: Int) -> Bool {
+        let token = table.tokens[index]
+        return token.kind == .leftParenthesis || (token.isIdentifierLike && !token.isReservedWord)
     }
 }

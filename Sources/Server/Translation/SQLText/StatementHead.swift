@@ -17,7 +17,9 @@ struct StatementHead: Sendable {
             return
         }
         // `(SELECT …) UNION (SELECT …)`: see CompoundArms.
-        if first.kind == .leftParenthesis, let word = Self.firstWord(&lexer), word.matches("select") || word.matches("values") {
+        if first.kind == .leftParenthesis, let word = Self.firstWord(&lexer),
+            word.matches("select") || word.matches("values") || word.matches("with")
+        {
             first = word
         }
         verb = Verb(first)
@@ -42,6 +44,7 @@ struct StatementHead: Sendable {
         var afterParenthesis = false
         while let token = lexer.next() {
             switch token.kind {
+            case .leftParenthesis where depth == 0 && afterParenthesis: return firstWord(&lexer).map(Verb.init) ?? .other
             case .leftParenthesis: depth += 1
             case .rightParenthesis: depth -= 1
             case .identifier where depth == 0 && afterParenthesis && !token.matches("as"): return Verb(token)
