@@ -129,22 +129,21 @@ def test_a_log_on_a_full_disk(tmp_path, start_daemon):
         daemon.start()
         ballast = disk / "ballast"
         with daemon.client() as client:
-            sent, full = 0, False
-            # A tmpfs that has said it is full may have other pages all the same, from one processor or a moment later: what is left is taken
-            # before each of the turns.
-            while not full and sent < 240:
+            # What it says of its start is written, and the log has its first page.
+            assert client.query("SELECT nowhere").state == "42703"
+            eventually(lambda: "nowhere" in daemon.errors, "the line")
+            sent, end = 0, None
+            # It may get another page all the same, and has room in that.
+            while not end and sent < 120:
                 with open(ballast, "ab", buffering=0) as file, contextlib.suppress(OSError):
                     while True:
                         file.write(bytes(4096))
-                size = log.stat().st_size
                 # Fewer than there may be of a kind in a second.
                 for sent in range(sent + 1, sent + 13):
                     assert client.query(f"SELECT nothing_{sent} /* {'x' * 400} */").state == "42703"
                 with contextlib.suppress(AssertionError):
-                    eventually(lambda: log.stat().st_size % 4096 == 0, "a full log", deadline=2)
-                end = log.stat().st_size
-                full = end == size or end % 4096 == 0
-            assert full, (sent, log.stat(), ballast.stat(), os.statvfs(disk))
+                    end = eventually(lambda: (size := log.stat().st_size) % 4096 == 0 and size, "a full log", deadline=2)
+            assert end, (sent, log.stat(), ballast.stat(), os.statvfs(disk))
             ballast.unlink()
             assert client.query("SELECT nothing_last").state == "42703"
         eventually(lambda: "nothing_last" in daemon.errors, "the line")
@@ -154,9 +153,9 @@ def test_a_log_on_a_full_disk(tmp_path, start_daemon):
         before.write_text(log.read_text())
         daemon._errors_path = before
         # One whose end is missing, and be it the line feed, was not written. A tmpfs may have room for another part of one later: it counts
-        # its pages for each processor by itself.
+        # its pages for each processor by itself. And lines of other kinds are counted that a slow machine makes the daemon say.
         whole = [each for each in lines(daemon, "SELECT nothing_") if each.endswith("user=tester")]
-        assert len(whole) + int(field(gap, "lines")) in (sent + 1, sent + 2)
+        assert sent + 1 <= len(whole) + int(field(gap, "lines")) <= sent + 5
 
 
 def test_connections(serve):

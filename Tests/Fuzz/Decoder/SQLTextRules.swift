@@ -24,6 +24,9 @@ enum SQLTextRules {
         }
         // A vertical tab is a space behind a space, and illegal elsewhere; so its neighbours matter, as they do to SQLite.
         guard !bytes.contains(0x0B) else { return }
+        // An open bracket is illegal by itself before a quote, which may have stood in a comment.
+        let hasComment = zip(bytes, bytes.dropFirst()).contains { ($0, $1) == (0x2D, 0x2D) || ($0, $1) == (0x2F, 0x2A) }
+        guard !hasComment || !bytes.contains(UInt8(ascii: "[")) else { return }
         separated.withUnsafeBytes { separated in
             var index = 0
             for token in SQLLexer(separated) {
