@@ -94,7 +94,9 @@ def test_an_altered_table_has_what_was_written(db, client):
     client.query("ROLLBACK").check()
 
 
-@pytest.mark.parametrize("sql", ["WITH like AS (SELECT 1 AS a) SELECT a FROM like", "SELECT 1 LIMIT 1 OFFSET like('a', 'a')", "SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
+@pytest.mark.parametrize("sql", [
+    "SELECT t LIKE t'name' FROM f", "SELECT t LIKE 'a\\_b' FILTER FROM f", "SELECT * FROM f like WHERE id = 1",
+    "SELECT count(*) OVER like FROM f WINDOW like AS (ORDER BY id)", "WITH like AS (SELECT 1 AS a) SELECT a FROM like", "SELECT 1 LIMIT 1 OFFSET like('a', 'a')", "SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
 def test_other_words_of_the_name(client, sql):
     client.query(sql).check()
 

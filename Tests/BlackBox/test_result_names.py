@@ -34,6 +34,8 @@ def columns(reply):
     ("SELECT extract(year FROM at) + 1, id LIKE '2024-01-02'::date, '1'::int8, \"Name\"::text || 'x' FROM named",
      ["extract(year FROM at) + 1", "id LIKE '2024-01-02'::date", "'1'::int8", "\"Name\"::text || 'x'"]),
     ("(SELECT id, id, count(*) FROM named) UNION (SELECT 1, 2, 3)", ["id", "id", "count"]),
+    ("WITH c AS (SELECT 1 AS x) (SELECT count(*) FROM c) UNION (SELECT 2)", ["count"]),
+    ("(WITH c AS (SELECT 1 AS x) SELECT count(*) FROM c) UNION (SELECT 2)", ["count"]),
     # Of a view, or a subquery, they are part of what it is.
     ("SELECT * FROM totals", ["Total", "max(id)"]), ("SELECT Total, \"max(id)\" FROM totals", ["Total", "max(id)"]),
     # The catalogs' questions, too.

@@ -97,10 +97,10 @@ def test_defaults_as_the_catalogs_have_them(client):
     """Alembic writes them into a downgrade as it has read them."""
     client.query("CREATE TABLE d (id INTEGER PRIMARY KEY, a TEXT DEFAULT 'new'::character varying, b NUMERIC DEFAULT '0'::numeric NOT NULL, "
                  "c INTEGER DEFAULT '-1'::integer, f BOOLEAN DEFAULT 't'::boolean, g TEXT DEFAULT ('it''s'::text), h DATE DEFAULT '2024-01-02'::date, "
-                 "i TEXT DEFAULT NULL::text, j BIGINT DEFAULT 7::bigint, k TEXT DEFAULT 'a::b', m REAL DEFAULT 1::float8, n BOOLEAN DEFAULT false::boolean)").check()
+                 "i TEXT DEFAULT NULL::text, j BIGINT DEFAULT 7::bigint, k TEXT DEFAULT 'a::b', m REAL DEFAULT 1::float8, n BOOLEAN DEFAULT false::boolean, o TEXT DEFAULT 'a'::character varying(3))").check()
     client.query("ALTER TABLE d ADD COLUMN l TEXT DEFAULT 'y'::text").check()
     client.query("INSERT INTO d (id) VALUES (1)").check()
-    assert client.query("SELECT * FROM d").check().texts == [("1", "new", "0", "-1", "t", "it's", "2024-01-02", None, "7", "a::b", "1.0", "f", "y")]
+    assert client.query("SELECT * FROM d").check().texts == [("1", "new", "0", "-1", "t", "it's", "2024-01-02", None, "7", "a::b", "1.0", "f", "a", "y")]
     assert client.value("SELECT typeof(f) || typeof(c) FROM d") == "integerinteger"
     # And the sqlite3 shell reads the schema, and so does the catalogs' reader.
     assert "'a::b'" in client.value("SELECT sql FROM sqlite_schema WHERE name = 'd'")
@@ -121,6 +121,9 @@ def test_a_table_like_another(client):
         assert error["C"] == "0A000" and "sqlite_schema" in error["H"]
     for columns in ["like PRIMARY KEY", "id INTEGER, like NOT NULL", "like DEFAULT 1", "like STRING", "like int64, b", "like UNSIGNED BIG INT"]:
         client.query(f"BEGIN; CREATE TABLE x ({columns}); ROLLBACK").check()
+    # What comes behind such a column is looked at as elsewhere.
+    assert client.query("CREATE TABLE x (like TEXT, id SERIAL)").state == "0A000"
+    assert "identity" in client.query("CREATE TABLE x (like TEXT, id INTEGER GENERATED ALWAYS AS IDENTITY)").error["M"]
     client.query("BEGIN; CREATE TABLE x (like INTEGER, b TEXT); CREATE TABLE y (\"like\" m, \"b\" TEXT); ROLLBACK").check()
 
 

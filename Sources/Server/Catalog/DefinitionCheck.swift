@@ -38,6 +38,7 @@ enum DefinitionCheck {
         var isNamePlace = false
         var name: String?
         var depth = 0
+        var condition: Condition?
         while let token = cursor.token {
             cursor.advance()
             if let column = name, depth <= 1, serials.contains(where: token.matches) {
@@ -47,7 +48,7 @@ enum DefinitionCheck {
             }
             if !isAlter, isNamePlace, token.matches("like"), let other = likeness(cursor) {
                 guard other.mayBeType else { throw refusedLikeness(other.name) }
-                return Condition(table: other.name, isRefusedIfThere: true, refusal: refusedLikeness(other.name))
+                condition = Condition(table: other.name, isRefusedIfThere: true, refusal: refusedLikeness(other.name))
             }
             if token.matches("default"), isCall(cursor) { throw bareDefault(cursor, sql) }
             if token.matches("generated"), isIdentity(cursor) { throw refusal("identity columns are not SQLite's", "id") }
@@ -61,7 +62,7 @@ enum DefinitionCheck {
                 !isAlter && (token.kind == .leftParenthesis && depth == 1 || token.kind == .comma && depth == 1)
                 || isAlter && (token.matches("add") && !cursor.sees("column") || token.matches("column"))
         }
-        return nil
+        return condition
     }
 
     /// The name behind IF NOT EXISTS.

@@ -35,6 +35,8 @@ enum LikePatterns {
         for place in places.sorted() {
             result += sql[taken..<place]
             result += " ESCAPE '\\'".utf8
+            // An alias may be a string.
+            if place < sql.count, sql[place] == UInt8(ascii: "'") { result.append(UInt8(ascii: " ")) }
             taken = place
         }
         return result + sql[taken...]
@@ -42,7 +44,7 @@ enum LikePatterns {
 
     /// Words behind which `like` is a name.
     private static let beforeNames: [StaticString] = [
-        "update", "with", "recursive", "offset", "ignore", "abort", "fail", "rollback", "replace",
+        "update", "with", "recursive", "offset", "ignore", "abort", "fail", "rollback", "replace", "window",
     ]
 
     /// Not the function of that name, nor a table's or a column's.
@@ -74,7 +76,9 @@ enum LikePatterns {
             }
             // A parenthesis that nothing closes is not for here to complain of either. Not a CASE that stands in no parentheses: of many
             // in each other all would be read for each.
-            guard let end = extent.primaryEnd(index) else { return token.kind == .leftParenthesis ? .missing : .unclear }
+            guard let end = extent.primaryEnd(index) else {
+                return token.matches("not") || token.matches("exists") || token.matches("case") ? .unclear : .missing
+            }
             index = end
             while table[index]?.matches("collate") == true, table[index + 1]?.isIdentifierLike == true { index += 2 }
             guard let next = table[index] else { return .found(index) }

@@ -79,7 +79,10 @@ struct OperandExtent {
         for _ in 0..<Self.mostDots where table[index]?.isSymbol(".") ?? false && table[index + 1]?.isIdentifierLike ?? false { index += 2 }
         if table[index]?.kind == .leftParenthesis { index = table.after(index) }
         for _ in 0..<Self.mostWindows {
-            guard let word = table[index], word.matches("over") || word.matches("filter"), table[index + 1] != nil else { break }
+            // Behind anything but a call they are names.
+            guard table[index - 1]?.kind == .rightParenthesis, let word = table[index], word.matches("over") || word.matches("filter"),
+                table[index + 1] != nil
+            else { break }
             index = table.after(index + 1)
         }
         return index

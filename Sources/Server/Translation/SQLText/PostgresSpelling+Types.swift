@@ -58,7 +58,13 @@ extension PostgresSpelling {
         }
         switch word {
         case "double" where words(["precision"]): name = "float8"
-        case "character" where words(["varying"]), "char" where words(["varying"]): name = "varchar"
+        case "character" where words(["varying"]), "char" where words(["varying"]):
+            name = "varchar"
+            // The length, of one word SQLite's lexer keeps it together with that.
+            var probe = ahead
+            if probe.next()?.kind == .leftParenthesis, probe.next()?.kind == .number, probe.next()?.kind == .rightParenthesis {
+                end = probe.position
+            }
         case "timestamp" where words(["with", "time", "zone"]): name = "timestamptz"
         case "time" where words(["with", "time", "zone"]): name = "timetz"
         case "timestamp" where words(["without", "time", "zone"]), "time" where words(["without", "time", "zone"]): break

@@ -20,8 +20,12 @@ struct SelectList {
 
     /// The list of the SELECT that is the first word in the range, or the word behind a common table expression.
     init?(query range: Range<Int>, in table: TokenTable) {
-        guard let first = table[range.lowerBound], first.matches("select"), !range.isEmpty else { return nil }
-        self.init(table, from: range.lowerBound + 1, upTo: range.upperBound, throughCompound: true)
+        var verb = range.lowerBound
+        if table[verb]?.matches("with") == true {
+            repeat { verb = table.after(verb) } while verb < range.upperBound && !table.tokens[verb].matches("select")
+        }
+        guard verb < range.upperBound, table.tokens[verb].matches("select") else { return nil }
+        self.init(table, from: verb + 1, upTo: range.upperBound, throughCompound: true)
     }
 
     private init?(_ table: TokenTable, from start: Int, upTo end: Int, throughCompound: Bool) {
@@ -36,7 +40,7 @@ struct SelectList {
             let isCompound = token.matches("union") || token.matches("intersect") || token.matches("except")
             guard throughCompound || !isCompound else { return nil }
             if !listEnded {
-                let ends = isCompound || token.kind == .semicolon || Self.endsList(table, index)
+                let ends = isCompound || token.kind == .semicolon || token.kind == .rightParenthesis || Self.endsList(table, index)
                 if ends || token.kind == .comma {
                     items.append(start..<index)
                     start = index + 1
@@ -92,6 +96,9 @@ struct SelectList {
                 verb = table.after(verb)
                 guard let token = table[verb] else { return nil }
                 if token.matches("select") { return verb }
+                // An arm of a compound SELECT: see CompoundArms.
+                let isArm = token.kind == .leftParenthesis && table.tokens[verb - 1].kind == .rightParenthesis
+                if isArm, table[verb + 1]?.matches("select") == true { return verb + 1 }
             } while !isWriting(table.tokens[verb]) || table.tokens[verb - 1].kind != .rightParenthesis
         }
         guard isWriting(table.tokens[verb]) else { return nil }
