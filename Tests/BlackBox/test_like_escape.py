@@ -88,6 +88,11 @@ def test_a_refusal_of_another_text_has_no_place(client):
         assert error["C"] == "0A000" and "P" not in error
 
 
+def test_columns_called_as_words_of_sqlites(client):
+    for name in ["offset", "replace", "window", "ignore"]:
+        assert client.value(f"SELECT {name} LIKE 'a\\_c' FROM (SELECT 'a_c' AS {name})") == "t"
+
+
 def test_an_altered_table_has_what_was_written(db, client):
     client.query("BEGIN; ALTER TABLE f ADD COLUMN z TEXT CHECK (z LIKE 'a\\_%')").check()
     assert "ESCAPE" not in client.value("SELECT sql FROM sqlite_schema WHERE name = 'f'")
@@ -96,7 +101,7 @@ def test_an_altered_table_has_what_was_written(db, client):
 
 @pytest.mark.parametrize("sql", [
     "SELECT t LIKE t'name' FROM f", "SELECT t LIKE 'a\\_b' FILTER FROM f", "SELECT * FROM f like WHERE id = 1",
-    "SELECT count(*) OVER like FROM f WINDOW like AS (ORDER BY id)", "WITH like AS (SELECT 1 AS a) SELECT a FROM like", "SELECT 1 LIMIT 1 OFFSET like('a', 'a')", "SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
+    "SELECT count(*) OVER like FROM f WINDOW like AS (ORDER BY id)", "WITH like AS (SELECT 1 AS a) SELECT a FROM like", "SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
 def test_other_words_of_the_name(client, sql):
     client.query(sql).check()
 

@@ -1,4 +1,6 @@
 import Foundation
+import Logging
+import POSIX
 import Testing
 
 @testable import Pool
@@ -323,6 +325,33 @@ import Testing
         #expect(record.attempts == 0 && record.lastSuccess == nil)
         #expect(outsider.run("ROLLBACK") == "[]")
         try run(requested(test), test.pool)
+        #expect(test.pool.maintenanceStatus.record?.lastSuccess != nil)
+    }
+
+    /// The moment in which it has failed and the job is not over yet.
+    @Test func oneThatIsAskedForWhileAnotherFailsIsAnother() throws {
+        let onFailure = Locked<(@Sendable () -> Void)?>(nil)
+        let log = Logger(label: "test") { _ in
+            WatchingLog { line in
+                guard line == "the VACUUM that was asked for failed" else { return }
+                let action = onFailure.withLock { $0.take() }
+                action?()
+            }
+        }
+        let test = try TestPool(log: log)
+        try fill(test, 200)
+        let outsider = try Outsider(test.path)
+        #expect(outsider.run("BEGIN IMMEDIATE") == "[]")
+        let pool = test.pool
+        onFailure.withLock {
+            $0 = {
+                #expect(outsider.run("ROLLBACK") == "[]")
+                // The job that has failed goes on with it.
+                #expect(pool.requestMaintenance(now: MonotonicClock.now) == nil)
+            }
+        }
+        try run(requested(test), pool)
+        #expect(onFailure.withLock { $0 == nil })
         #expect(test.pool.maintenanceStatus.record?.lastSuccess != nil)
     }
 

@@ -26,7 +26,8 @@ final class TestPool {
         """
 
     init(
-        _ adjust: (inout PoolLimits) -> Void = { _ in }, observer statementObserver: (any StatementObserver)? = nil
+        _ adjust: (inout PoolLimits) -> Void = { _ in }, observer statementObserver: (any StatementObserver)? = nil,
+        log: Logger = quietLog
     ) throws {
         directory = NSTemporaryDirectory() + "/walpool-pool-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -34,7 +35,7 @@ final class TestPool {
         adjust(&limits)
         pool = try Pool(
             path: directory + "/test.db", settings: ConnectionSettings(), limits: limits, deadlines: observer,
-            log: quietLog, observer: statementObserver, resume: { [resumed] next in resumed.withLock { $0 += next } },
+            log: log, observer: statementObserver, resume: { [resumed] next in resumed.withLock { $0 += next } },
             cannotGoOn: { [ends] in ends.add($0) })
         try pool.writer.connection.executeInternal(Self.schema)
     }
@@ -76,6 +77,20 @@ final class TestPool {
 }
 
 let quietLog = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// Does something at each line of the log.
+struct WatchingLog: LogHandler {
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+    let onLine: @Sendable (String) -> Void
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { onLine(event.message.description) }
+}
 
 /// Remembers which deadlines were announced.
 final class RecordingObserver: DeadlineObserver, @unchecked Sendable {

@@ -43,10 +43,8 @@ enum DateFunctions {
         gmtime_r(&seconds, &fields)
         let date = DateFields(
             year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday),
-            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec), microseconds: 0)
-        let digits = String(fraction)
-        return date.text(withFraction: false)
-            + (fraction == 0 ? "" : "." + String(repeating: "0", count: 6 - digits.count) + digits)
+            hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec), microseconds: Int(fraction))
+        return date.text(fraction: fraction == 0 ? .none : .microseconds)
     }
 }
 
@@ -108,7 +106,9 @@ struct DateFields {
         return [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    func text(withFraction: Bool) -> String {
+    enum Fraction { case none, milliseconds, microseconds }
+
+    func text(fraction: Fraction) -> String {
         func padded(_ value: Int, _ width: Int) -> String {
             // As SQLite writes the year before its first.
             if value < 0 { return "-" + padded(-value, width) }
@@ -117,7 +117,11 @@ struct DateFields {
         }
         let time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))"
         let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        return "\(date) \(time)" + (withFraction ? ".\(padded(microseconds / 1000, 3))" : "")
+        switch fraction {
+        case .none: return "\(date) \(time)"
+        case .milliseconds: return "\(date) \(time).\(padded(microseconds / 1000, 3))"
+        case .microseconds: return "\(date) \(time).\(padded(microseconds, 6))"
+        }
     }
 
     func truncated(to unit: String) -> String? {
@@ -139,7 +143,7 @@ struct DateFields {
         if level > 3 { result.hour = 0 }
         if level > 4 { result.day = 1 }
         if level > 5 { result.month = 1 }
-        return result.text(withFraction: level == 0)
+        return result.text(fraction: level == 0 ? .milliseconds : .none)
     }
 
     /// By less than a month.

@@ -32,7 +32,7 @@ final class QueryRegistry: Sendable {
         // Seeded per process, so nobody can make texts collide on purpose; a chance collision is a miss.
         var hasher = Hasher()
         hasher.combine(bytes: sql)
-        if likeEscape != .none { hasher.combine(likeEscape) }
+        if case .backslash = likeEscape { hasher.combine(likeEscape) }
         let key = hasher.finalize()
         if let found = find(key), found.likeEscape == likeEscape, (found.source ?? found.text).bytes.elementsEqual(sql) { return found }
         let query = try Query(sql, likeEscape: likeEscape)

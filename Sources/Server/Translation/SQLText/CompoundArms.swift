@@ -71,13 +71,11 @@ enum CompoundArms {
             var end = open
             while end > 0, isSpace(sql[end - 1]) { end -= 1 }
             guard end > 1 else { return true }
-            if sql[end - 1] == UInt8(ascii: "(") || sql[end - 1] == UInt8(ascii: ")") { return CompoundSelect.mayBe(sql) }
             switch (lowerASCII(sql[end - 2]), lowerASCII(sql[end - 1])) {
-            case (UInt8(ascii: "o"), UInt8(ascii: "n")), (UInt8(ascii: "l"), UInt8(ascii: "l")), (UInt8(ascii: "c"), UInt8(ascii: "t")),
-                (UInt8(ascii: "p"), UInt8(ascii: "t")):
-                if CompoundSelect.mayBe(sql) { return true }
-                // All of it was looked at.
-                return false
+            case (_, UInt8(ascii: "(")), (_, UInt8(ascii: ")")), (UInt8(ascii: "o"), UInt8(ascii: "n")),
+                (UInt8(ascii: "l"), UInt8(ascii: "l")),
+                (UInt8(ascii: "c"), UInt8(ascii: "t")), (UInt8(ascii: "p"), UInt8(ascii: "t")):
+                return CompoundSelect.mentions(sql)
             default: start = open + 1
             }
         }

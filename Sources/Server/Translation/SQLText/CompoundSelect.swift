@@ -8,7 +8,7 @@ enum CompoundSelect {
     }
 
     /// UNION, INTERSECT or EXCEPT stands somewhere, as a word or in a text; in one pass, since every new text is asked.
-    private static func mentions(_ sql: UnsafeRawBufferPointer) -> Bool {
+    static func mentions(_ sql: UnsafeRawBufferPointer) -> Bool {
         guard sql.count > 6 else { return false }
         for start in 0..<(sql.count - 5) {
             switch sql[start] | 0x20 {

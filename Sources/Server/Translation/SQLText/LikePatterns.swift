@@ -42,18 +42,11 @@ enum LikePatterns {
         return result + sql[taken...]
     }
 
-    /// Words behind which `like` is a name.
-    private static let beforeNames: [StaticString] = [
-        "update", "with", "recursive", "offset", "ignore", "abort", "fail", "rollback", "replace", "window",
-    ]
-
-    /// Not the function of that name, nor a table's or a column's.
+    /// Not the function of that name, nor what stands behind nothing that can be matched. A table called so has no pattern behind it.
     private static func isOperator(_ index: Int, _ table: TokenTable) -> Bool {
         guard table.tokens[index].matches("like") else { return false }
-        guard let before = table[table[index - 1]?.matches("not") == true ? index - 2 : index - 1] else { return false }
-        if beforeNames.contains(where: before.matches) { return false }
-        return table.endsOperand(table[index - 1]?.matches("not") == true ? index - 2 : index - 1) || before.matches("isnull")
-            || before.matches("notnull")
+        let last = table[index - 1]?.matches("not") == true ? index - 2 : index - 1
+        return table.endsOperand(last) || table[last]?.matches("isnull") == true || table[last]?.matches("notnull") == true
     }
 
     private enum PatternEnd {
