@@ -49,11 +49,11 @@ def a_run(cell, system, repetition):
     figures = {"throughput_per_s": throughput, "latency_us": latency, "worst_us": wait, "most": 100,
                "fewest": (90, 92, 91, 90)[repetition - 1],
                "fairness": 0.9}
-    of_class = {**figures, "clients": cell["clients"], "loop": "closed", "transactions": 1000, "rows": 0, "errors": 0,
+    of_class = {**figures, "clients": cell["clients"], "loop": "open" if cell["rate"] else "closed", "transactions": 100_000, "rows": 0, "errors": 0,
                 "error_states": {"SQLITE_BUSY": 2} if system == "direct" else {}, "series": [],
                 "per_client": [90] * (cell["clients"] - 1) + [100]}
     name = {"worst-wait": "writers", "starve-one": "one"}.get(cell["workload"], "clients")
-    return {"cell": cell["id"], "system": system, "repetition": repetition, "place": 1, "sync_us": 50.0, "transactions": 1000,
+    return {"cell": cell["id"], "system": system, "repetition": repetition, "place": 1, "sync_us": 50.0, "transactions": 100_000,
             "statements": 1000, **figures, "busy": 0, "retries": 0, "server_cpu_us": 1e5 / throughput, "client_cpu_us": 4.0,
             "classes": {name: of_class}, "errors": []}
 

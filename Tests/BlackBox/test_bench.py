@@ -6,6 +6,7 @@ import math
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tomllib
@@ -80,7 +81,7 @@ def test_every_goal_is_planned():
 
 def a_run(cell, system, repetition, throughput, worst=1000, errors=()):
     run = record.new_run(cell, system, repetition, 1)
-    figures = {"throughput_per_s": throughput, "worst_us": worst, "fewest": 1, "most": 2, "fairness": 0.5,
+    figures = {"throughput_per_s": throughput, "transactions": 9999, "worst_us": worst, "fewest": 1, "most": 2, "fairness": 0.5,
                "latency_us": dict.fromkeys(record.PERCENTILES, 100)}
     return {**run, **figures, "errors": list(errors),
             "classes": {"writers": {**figures, "clients": 8, "errors": 0, "error_states": {}}}}
@@ -216,9 +217,41 @@ def test_lost_clients_that_only_waited_fail_a_run():
     assert measuring.failures(told) == ["4 times 08006", "08006: the server has closed the connection"]
 
 
+def test_a_percentile_is_of_ten_transactions_at_least():
+    """Of 9,999 there are 99 above the 99th, and 9 above the 99.9th."""
+    latency = summarised("tpcb-8", [("walpool", 1, 300), ("walpool", 2, 300)])["systems"]["walpool"]["latency_us"]
+    assert latency["p50"]["values"] == latency["p99"]["values"] == [100, 100] and latency["max"]["median"] == 100
+    assert latency["p999"] is None and latency["p9999"] is None
+
+
+def test_fewest_and_most_are_of_one_repetition():
+    """In each everybody got as much as the others; the second was only slower."""
+    runs = [a_run(plan.cells(options(only=["tpcb"]))[0], "walpool", number, 9) for number in (1, 2, 3)]
+    for run, (fewest, most) in zip(runs, ((90, 100), (40, 45), (95, 100))):
+        run.update(fewest=fewest, most=most, fairness=fewest / most)
+    found = record.part(runs)
+    assert (found["fewest"], found["most"]) == (40, 45) and found["fairness"]["least"] == 40 / 45
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), sqlite3.OperationalError("disk I/O error")])
+def test_a_disk_that_is_full_is_an_error_of_its_run(tmp_path, monkeypatch, error):
+    """And the next one is made."""
+    def full(*_, **__):
+        raise error
+
+    monkeypatch.setattr(machine, "sync_microseconds", full)
+    [cell] = plan.cells(options(only=["select"], clients=[8], sections=["memory"], systems=["walpool"], repeat=1))
+    world = argparse.Namespace(system=lambda _: argparse.Namespace(name="walpool", more=[], settings={}), broken=lambda *_: None,
+                               settle=lambda _: None, syncs=lambda: None)
+    kept = {"systems": {}, "runs": []}
+    for repetition in (1, 2):
+        measuring.measure(world, cell, repetition, None, tmp_path, kept, lambda _: None)
+    assert [run["errors"] for run in kept["runs"]] == [[str(error)]] * 2
+
+
 def test_starts_that_never_were_are_in_the_summary():
     parts = [{"clients": 1, "throughput_per_s": 9.0, "latency_us": dict.fromkeys(record.PERCENTILES), "fairness": None, "fewest": 9,
-              "most": 9, "worst_us": 1, "errors": 0, "error_states": {}, **unmet}
+              "most": 9, "transactions": 9, "worst_us": 1, "errors": 0, "error_states": {}, **unmet}
              for unmet in ({"due": 20, "not_started": 11}, {"due": 20, "not_started": 0}, {})]
     assert {name: record.of_class(parts)[name] for name in ("due", "not_started")} == {"due": 40, "not_started": 11}
 

@@ -36,6 +36,7 @@ class Row:
     scale: int = 10                 # of the data, 100,000 accounts each
     driver: str = "walpool-load"
     classes: str = ""               # --clients CLASS=N,... of a workload with several
+    rate: int = 0                   # transactions that are meant to start in each second; 0: a closed loop
     quick: tuple = ()               # the numbers of clients that --quick keeps
 
 
@@ -84,6 +85,12 @@ ROWS = (
     Row("tpcb", (8, 64), RELAXED[:2], "answered before the sync",
         section="durability", durability="relaxed", seconds=3, repeats=2),
 
+    # About half of what the slowest system did at saturation, in the run that is kept of the slowest machine.
+    Row("select", (16,), (*TWO, "pgbouncer"), "latency at a rate that all can serve", section="open loop", rate=8000,
+        seconds=4, repeats=3, quick=(16,)),
+    Row("insert", (16,), THREE, "latency at a rate that all can serve", section="open loop", rate=2000, seconds=4, repeats=3),
+    Row("tpcb", (16,), WITH_DIRECT, "latency at a rate that all can serve", section="open loop", rate=600, seconds=4, repeats=3),
+
     Row("select", (8,), (*TWO, "in-process"), "13 MB, less than the readers' page caches together",
         section="memory", scale=1, seconds=3, repeats=2),
 
@@ -92,7 +99,7 @@ ROWS = (
         section="cross-check", driver="pgbench", seconds=3, repeats=2, quick=(8,)),
     Row("tpcb", (8, 64), MODES, "pgbench as the driver", section="cross-check", driver="pgbench", seconds=3, repeats=2),
 
-    Row("starve-vacuum", (16,), THREE, "VACUUM due in the middle",
+    Row("starve-vacuum", (16,), THREE, "VACUUM in the middle",
         classes="writers=8,readers=8", section="starvation", seconds=8, repeats=2),
     Row("starve-readers", (72,), THREE, "writers against readers that take all they can",
         classes="writers=8,readers=64", section="starvation", seconds=8, repeats=2),

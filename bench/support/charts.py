@@ -9,11 +9,11 @@ from support.recordview import (EQUAL_SHARES, PERCENTILES, RELAXED, STARVATION_V
 
 
 def throughput(record):
-    panels = [(name, workload, cells) for workload, name in (("select", "Point SELECT"), ("insert", "Durable INSERT"))
-              if len(cells := cells_of(record, workload)) > 1]
+    workloads = (("select", "Point SELECT"), ("insert", "Durable INSERT"), ("tpcb", "TPC-B, a message a statement"))
+    panels = [(name, workload, cells) for workload, name in workloads if len(cells := cells_of(record, workload)) > 1]
     if not panels:
         return None
-    figure, all_axes = _panels(len(panels), 3.5, top=0.82)
+    figure, all_axes = _panels(len(panels), 3.6, top=0.8)
     for axes, (name, _, cells) in zip(all_axes, panels):
         shown = []
         for system in record["systems"]:
@@ -32,8 +32,9 @@ def throughput(record):
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_formatter(FuncFormatter(style.thousands))
-        axes.set(title=name, xlabel="clients", ylabel="transactions per second (logarithmic)")
-    style.legend(figure, all_axes)
+        axes.set(title=name, xlabel="clients")
+    all_axes[0].set_ylabel("transactions per second (logarithmic)")
+    style.legend(figure, all_axes, [title(record, system) for system in record["systems"]])
     return figure
 
 
@@ -115,7 +116,7 @@ def starvation(record):
         axes.plot([min(worst.values()), max(worst.values())], [y, y], color=style.GRID, linewidth=3, zorder=1)
         for system, microseconds in worst.items():
             axes.plot(microseconds, y, linestyle="none", marker=style.MARKERS.get(system, "."), markersize=8,
-                      color=style.COLOURS.get(system, style.OTHER), label=title(record, system), zorder=3)
+                      color=style.COLOURS.get(system, style.OTHER), label=title(record, system), zorder=4 if system == "walpool" else 3)
         _label(axes, y, worst)
     axes.set_yticks(range(len(rows)), [VICTIM_NAMES.get(cell["workload"], f"{cell['workload']}: {victim}")
                                        for cell, victim, _ in reversed(rows)])

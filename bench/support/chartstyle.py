@@ -56,14 +56,20 @@ def line(axes, system, title, x, spreads, scale=1.0, **changes):
                          label=title, elinewidth=1.2, **{**style, **changes})
 
 
-def legend(figure, axes):
-    """One for all panels, above them."""
+# As many names as fit beside each other.
+WIDEST_LEGEND = 7
+
+
+def legend(figure, axes, order=()):
+    """One for all panels, above them, in two rows where one is too long. `order`: of the names, where the first panel has not all of them."""
     entries = {}
     for each in axes:
         for handle, label in zip(*each.get_legend_handles_labels()):
             # Of an error bar the line alone.
             entries.setdefault(label, handle[0] if isinstance(handle, ErrorbarContainer) else handle)
-    figure.legend(entries.values(), entries.keys(), loc="upper left", ncol=min(len(entries), 7), bbox_to_anchor=(0.0, 1.0),
+    names = sorted(entries, key=lambda name: order.index(name) if name in order else len(order))
+    columns = len(names) if len(names) <= WIDEST_LEGEND else -(-len(names) // 2)
+    figure.legend([entries[name] for name in names], names, loc="upper left", ncol=columns, bbox_to_anchor=(0.0, 1.0),
                   handlelength=1.8, columnspacing=1.3, borderaxespad=0.2)
 
 

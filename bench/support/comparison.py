@@ -15,7 +15,7 @@ IDLE_SESSIONS = 1000
 
 
 def run(cells, options, directory, record, keep):
-    """Fills in the record as it goes, so that an interrupted run has what was measured. `keep` is told after each repetition."""
+    """Fills in the record as it goes, so that an interrupted run has what was measured. `keep` is told after each cell of a repetition."""
     programs = Programs({system for cell in cells for system in cell.systems}, options.old)
     programs.install(packages(cells, options))
     programs.build()
@@ -35,7 +35,7 @@ def run(cells, options, directory, record, keep):
                     done += 1
                     say(f"[{done}/{sum(cell.repeats for cell in cells)}] {cell.id}: {cell.why}")
                     measuring.measure(world, cell, repetition, programs, directory, record, tell, options.keep_logs)
-                keep()
+                    keep()
             if options.costs and not delay:
                 system_calls(world, members, programs, directory, record, quick=options.quick)
             record["errors"] += world.stop() + answered.unlike(members, record["runs"])

@@ -33,7 +33,7 @@ def command(system, cell, programs, seed, result):
     described = tomllib.loads(path_of(cell).read_text())
     options = {
         "--clients": cell.classes or cell.clients, "--seconds": cell.seconds, "--warm-up": cell.warm_up(),
-        "--seed": seed, "--json": result,
+        "--rate": cell.rate or None, "--seed": seed, "--json": result,
         "--set": f"scale={cell.scale}" if "scale" in described.get("variables", {}) else None,
     }
     given = [part for name, value in options.items() if value is not None for part in (name, value)]

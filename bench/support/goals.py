@@ -65,6 +65,23 @@ def is_within_noise(judged):
     return bool(judged["kind"] == "ratio" and spread and not failed(judged) and spread["least"] < judged["at_least"] < spread["most"])
 
 
+def reached(judged):
+    """In how many of the repetitions a ratio's goal was reached, and of how many: (1, 4). None of a wait, and where nothing was measured."""
+    if judged["kind"] != "ratio" or not judged["measured"]:
+        return None
+    values = judged["measured"]["values"]
+    return sum(value >= judged["at_least"] for value in values), len(values)
+
+
+def by_pgbench(judged, summary):
+    """The same ratio where pgbench made the load, of the best of the goal's systems; None where it did not."""
+    cell = next((cell for cell in summary if cell["id"] == f"{judged['cell']}-pgbench"), None)
+    if cell is None or judged["kind"] != "ratio":
+        return None
+    ratios = [ratio for system in judged["systems"] if (ratio := cell["ratios"].get(f"{system}/{judged['other']}"))]
+    return max(ratios, key=lambda ratio: ratio["median"], default=None)
+
+
 def failed(judged):
     """How many runs of ours failed. Older records have no such number, and those that are published no such run."""
     return judged.get("failed", 0)

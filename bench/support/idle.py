@@ -33,7 +33,8 @@ def proportional_bytes(server):
     "Pss" in https://www.kernel.org/doc/html/latest/filesystems/proc.html"""
     total = 0
     for process in server.processes():
-        with contextlib.suppress(OSError):
+        # One that has just ended has none. One that may not be read is an error: it would be one without memory.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
                 if line.startswith("Pss:"):
                     total += int(line.split()[1]) * 1024

@@ -52,17 +52,16 @@ def summary(record, directory):
     most_first = sorted(below.items(), key=lambda item: (-len(item[1]), item[0]))
     compared = collections.Counter(title(record, other) for *_, other in every)
     rows = [[other, md.whole(len(ratios)), md.whole(compared[other]), _span(ratios)] for other, ratios in most_first]
-    return (f"In {sum(map(len, below.values()))} of {len(every)} comparisons with another system of the same promise Walpool does "
-            f"less (each class of clients and each of its modes counts by itself){_waits_in_words(record)}. Every one is in "
+    return (f"In {sum(map(len, below.values()))} of {len(every)} comparisons with a system that promises the same, Walpool's throughput is "
+            f"lower (each class of clients and each of Walpool's modes counts by itself).{_waits_in_words(record)} Every one is in "
             f"[Where Walpool does less]({directory}/results.md#where-walpool-does-less).\n\n"
-            + md.table(["the other", "Walpool does less in", "of", "Walpool's throughput to the other's there"], rows, left=1))
+            + md.table(["compared with", "Walpool is lower in", "of", "Walpool's throughput divided by the other's, there"], rows, left=1))
 
 
 def _waits_in_words(record):
     every = list(_latencies(record))
     above = sum(each[0] for each in every)
-    return (f", and {above} of its {len(every)} p99 and p99.9 are above PostgreSQL's by more than the repetitions differ"
-            if above else "")
+    return (f" Of its {len(every)} p99 and p99.9, {above} are above PostgreSQL's in every repetition." if above else "")
 
 
 def _span(ratios):
@@ -130,6 +129,8 @@ def _what(cell, name):
         remarks.append(f"syncs {cell['sync_delay_us'] / 1000:g} ms slower")
     if cell["section"] == "memory":
         remarks.append(f"scale {cell['scale']}")
+    if cell.get("rate"):
+        remarks.append(f"open loop, {cell['rate']:,} a second")
     if cell["driver"] != "walpool-load":
         remarks.append(f"driven by {cell['driver']}")
     if len(_classes(cell)) > 1 or cell["classes"]:

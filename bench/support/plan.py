@@ -77,6 +77,8 @@ def name(row, clients):
         parts.append(f"scale{row.scale}")
     if row.driver != Row.driver:
         parts.append(row.driver)
+    if row.rate:
+        parts.append("open")
     return "-".join(parts)
 
 

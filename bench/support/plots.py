@@ -41,10 +41,6 @@ def drawn(results):
     return [name for name in PICTURES if (directory / f"{name}.svg").exists()]
 
 
-def available():
-    return subprocess.run([PYTHON, "-c", "import matplotlib"], capture_output=True).returncode == 0
-
-
 def _main(source, directory):
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     from support import charts, chartstyle

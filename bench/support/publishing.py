@@ -1,5 +1,5 @@
 """Where the results of a run go: a directory of their own, which is there before the first run, and to which what was measured is
-written after each repetition. What ends bench/run without a word leaves them behind, too."""
+written after each cell. What ends bench/run without a word leaves them behind, too."""
 
 import contextlib
 import datetime

@@ -6,7 +6,7 @@ import os
 import statistics
 from pathlib import Path
 
-from support import losses, marked
+from support import losses, marked, report_open
 from support import markdown as md
 from support.plots import PICTURES as TITLES
 from support.record import failed
@@ -43,7 +43,7 @@ def part_of_readme(record, results):
     shown = os.path.relpath(directory, REPOSITORY)
     parts = [BEGIN.format(directory=shown), conditions(record, shown), main_figures(record), by_pgbench(record),
              shared_cores(record), picture("throughput", directory, shown),
-             goals(record, shown), losses.summary(record, shown), round_trips(record), answered(record), waits(record),
+             goals(record, shown), losses.summary(record, shown), round_trips(record), report_open.of_readme(record), answered(record), waits(record),
              picture("starvation", directory, shown), END]
     return "\n\n".join(part for part in parts if part)
 
@@ -89,8 +89,9 @@ def conditions(record, directory):
     syncs = [run["sync_us"] for run in record["runs"] if run["sync_us"]]
     commit = f", checkout {machine['commit']}" if machine.get("commit") else ""
     return (f"{record['started'][:10]}{commit}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
-            f"took {statistics.median(syncs) if syncs else machine['sync_us']:.0f} µs (the median of the probes before each run). Transactions per second, medians of up to {repeats} repetitions in which the systems "
-            f"take turns; a ratio is taken within a repetition. Spreads, latencies, costs and settings are in "
+            f"took {statistics.median(syncs) if syncs else machine['sync_us']:.0f} µs (the median of the probes before each run). Transactions per second, "
+            f"medians of up to {repeats} repetitions in which the systems take turns; a ratio is taken within a repetition. Everything is in memory: "
+            f"no system reads from the disk. Spreads, latencies, costs and settings are in "
             f"[{directory}/results.md]({directory}/results.md).")
 
 
@@ -120,9 +121,10 @@ def by_pgbench(record):
     """What the column is, and why it differs; None where pgbench drove nothing."""
     if not crossed(record):
         return None
-    return ("*By pgbench* is the ratio to PostgreSQL with pgbench in the place of walpool-load, which drove all else. A transaction's "
-            "statements hold the one writer, and a shared commit waits for those who were in the last: the time that a client takes "
-            f"between an answer and its next message is what all wait for, and pgbench takes more of it{_time_of_messages(record)}.")
+    return ("*By pgbench* is the ratio to PostgreSQL when pgbench makes the load; walpool-load made all the rest. Where TPC-B's ratio is lower, "
+            "it is because the statements of a transaction hold the one writer: all wait for the time that a client takes between an answer "
+            f"and its next message, and pgbench takes more of it{_time_of_messages(record)}. pgbench has no warm-up either: what new "
+            "connections do first is in its figures, which may be why its ratios of SELECTs and INSERTs are higher.")
 
 
 def _time_of_messages(record):
@@ -139,9 +141,8 @@ def shared_cores(record):
     cell = next((cell for cell in record["summary"] if cell["id"] == "select-64"), None)
     busy = [(title(record, system), *found) for system in ("walpool", "postgres")
             if cell and (found := cores(record, cell, system))]
-    words = ", ".join(f"{name} kept {server:.2f} of them busy beside the generator's {load:.2f}" for name, server, load in busy)
-    return words and (f"The load generator has the same {record['machine']['cores']} cores: with the point SELECTs of 64 clients "
-                      f"{words}.")
+    words = "; ".join(f"{name} kept {server:.2f} cores busy and the generator {load:.2f}" for name, server, load in busy)
+    return words and (f"The load generator runs on the same {record['machine']['cores']} cores. With the point SELECTs of 64 clients, {words}.")
 
 
 def round_trips(record):
@@ -170,8 +171,8 @@ def answered(record):
     if not low:
         return None
     span = f"{min(low) * 100:.0f}" + (f" to {max(low) * 100:.0f}" if len(low) > 1 else "")
-    return (f"Of the time of {title(record, 'direct')}'s clients in these INSERTs, {span} % ended in a commit where several wrote. The rest "
-            "they waited for a lock until `busy_timeout` failed them or the run ended, and no percentile of latency has it.")
+    return (f"Where several clients of {title(record, 'direct')} wrote in these INSERTs, only {span} % of their time ended in a commit. The rest of "
+            "it they waited for a lock, until `busy_timeout` failed them or the run ended. No percentile of latency contains that time.")
 
 
 def _median(cell, system):
@@ -198,7 +199,7 @@ def longest_of_all(record):
     if not rows:
         return None
     heads = ["scenario", "clients", *(title(record, system) for system in WAITING)]
-    return ("The longest wait of any client in all repetitions, milliseconds, in closed loops but for the paced writer's:\n\n"
+    return ("The longest wait of any client over all repetitions, in milliseconds. All clients run in closed loops, except the paced writer:\n\n"
             + md.table(heads, md.without_repeats(rows, 1), left=2)
             + (WHY_ENDED if any(ENDED in row for row in rows) else ""))
 
@@ -207,11 +208,11 @@ def _wait(part):
     return md.milliseconds(part["worst_us"]) if part and part["worst_us"] is not None else ""
 
 
-ENDED, SERVED = "ended, 57014", "served"
+ENDED, SERVED = "ended, 57014", "still served"
 WHY_ENDED = (
-    "\n\nThe slow client keeps an old moment of the database, and so the WAL from being emptied. Walpool ends its statement with "
-    "57014 before the WAL outgrows `wal_limit_bytes`, as it promises, and the figures beside are without it from then on; the "
-    "others serve it on.")
+    "\n\nThe slow client keeps an old snapshot of the database, and so keeps the WAL from being emptied. Walpool ends its statement with "
+    "57014 before the WAL outgrows `wal_limit_bytes`, as it promises. From then on the figures of the writers and readers are without it. "
+    "The other systems still serve it when the run ends.")
 
 
 def _fate(part):
@@ -222,10 +223,10 @@ def _fate(part):
 def longest_of_the_goal(record):
     for goal in record["goals"]:
         if goal["kind"] == "wait" and goal["measured"] is not None:
-            beside = (f", and {md.digits(goal['beside_measured'] / 1000)} s where each opens the file itself"
-                      + _mostly_timeouts(record, goal) if goal["beside_measured"] else "")
-            return ("The longest that any of 64 writers waited beside 16 readers and 2 scanners was "
-                    f"{md.digits(goal['measured'])} ms{beside}.")
+            beside = (f" Where each process opens the file itself it was {md.digits(goal['beside_measured'] / 1000)} s"
+                      + _mostly_timeouts(record, goal) + "." if goal["beside_measured"] else "")
+            return ("With 64 writers beside 16 readers and 2 scanners, the longest wait of any writer was "
+                    f"{md.digits(goal['measured'])} ms.{beside}")
     return None
 
 

@@ -16,7 +16,8 @@
   "errors":  [ text ] }                               # what went wrong beside the runs
 
 CELL   = { "id": "insert-8-2ms", "workload", "clients": 8, "systems": [..], "why", "section": "throughput|durability|
-           slow disk|memory|cross-check|starvation", "seconds", "warm_up", "repeats", "durability": "durable|relaxed",
+           slow disk|memory|cross-check|starvation|open loop", "seconds", "warm_up", "repeats", "durability": "durable|relaxed",
+           "rate": transactions that are meant to start in each second, 0 of a closed loop (missing in records before 2026-12),
            "sync_delay_us": 0, "scale": 10, "driver": "walpool-load|pgbench", "classes": "writers=64,readers=16" or "" }
 RUN    = { "cell": id, "system", "repetition": 1.., "place": 1.. in the turn, "sync_us": a sync of the disk just before,
            "threads" of the load generator, "throughput_per_s", "transactions", "statements", "latency_us": LATENCY, "worst_us",
@@ -32,11 +33,12 @@ RUN    = { "cell": id, "system", "repetition": 1.., "place": 1.. in the turn, "s
            "errors": [ text ] }                       # with any of these it is no figure
          The figures outside "classes" are those of the first class, the one that the workload is about; statements,
          retries and CPU are of all.
-LATENCY = { "mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max" }, each may be null (pgbench knows mean and max)
+LATENCY = { "mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max" }, each may be null (pgbench knows mean and max). In the summary
+         a percentile is null that fewer than ten transactions of each run were above.
          worst_us is the longest of all: "max", and what a transaction that was still running at the end had waited.
 SPREAD = { "median", "least", "most", "values": [..] in the order of the repetitions }, or null where there is no figure
-PART   = { "throughput_per_s": SPREAD, "latency_us": { "p50": SPREAD, .. }, "fairness": SPREAD, "fewest": the least of all,
-           "most", "worst_us": the worst of all repetitions, "server_cpu_us", "client_cpu_us", "sync_us": SPREAD,
+PART   = { "throughput_per_s": SPREAD, "latency_us": { "p50": SPREAD, .. }, "fairness": SPREAD, "fewest", "most": of the
+           repetition in which they were farthest apart, "worst_us": the worst of all repetitions, "server_cpu_us", "client_cpu_us", "sync_us": SPREAD,
            "busy": sum, "retries": sum, "runs": of which there are figures, "failed": runs with errors,
            "classes": { name: { "clients", "throughput_per_s", "latency_us": {..}, "fairness", "fewest", "most", "worst_us",
            "errors": sum, "error_states": {}, "due": sum, "not_started": sum,
@@ -59,6 +61,9 @@ FORMAT = 2
 PERCENTILES = ("mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max")
 # Each of ours is put in relation to each of the others.
 OURS = ("walpool", "walpool-pipelined", "walpool-normal")
+# Which part of the transactions is above each. A percentile that fewer than LEAST_BEYOND stand above is the figure of some single ones.
+BEYOND = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
+LEAST_BEYOND = 10
 
 
 def new(command, quick, cells, machine, walpool_options=()):
@@ -179,15 +184,21 @@ def answered_share(of_class):
 
 def figures(parts):
     """What a run and a class of it have both."""
+    uneven = min((each for each in parts if each["most"] is not None), key=lambda each: each["fairness"] or 0, default=None)
     return {
         "throughput_per_s": spread_of(parts, "throughput_per_s"),
-        "latency_us": {name: spread([each["latency_us"][name] for each in parts if each["latency_us"][name] is not None])
+        "latency_us": {name: spread([each["latency_us"][name] for each in parts if is_known(each, name)])
                        for name in PERCENTILES},
         "fairness": spread_of(parts, "fairness"),
-        "fewest": min((each["fewest"] for each in parts if each["fewest"] is not None), default=None),
-        "most": max((each["most"] for each in parts if each["most"] is not None), default=None),
+        "fewest": uneven and uneven["fewest"], "most": uneven and uneven["most"],
         "worst_us": max((each["worst_us"] for each in parts if each["worst_us"] is not None), default=None),
     }
+
+
+def is_known(part, percentile):
+    """Whether enough transactions were above it."""
+    enough = percentile not in BEYOND or part["transactions"] * BEYOND[percentile] >= LEAST_BEYOND
+    return enough and part["latency_us"][percentile] is not None
 
 
 def spread_of(parts, name):

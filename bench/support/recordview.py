@@ -16,7 +16,7 @@ VICTIM_NAMES = {
     "worst-wait": "64 writers, 16 readers, 2 scanners",
     "starve-readers": "writers beside saturating readers", "starve-one": "a paced writer among 63",
     "starve-scanners": "writers beside pinned snapshots", "starve-outsider": "writers, an outsider locks the file",
-    "starve-slow-client": "writers beside a slow client", "starve-vacuum": "writers, VACUUM due in the middle",
+    "starve-slow-client": "writers beside a slow client", "starve-vacuum": "writers, VACUUM in the middle",
 }
 # Those of the pages: the workloads that goals are about, and README's table.
 WORKLOAD_NAMES = {
@@ -27,7 +27,6 @@ WORKLOAD_NAMES = {
 }
 # Cells whose clients all ask for the same and should get as much: cell, class (None: the first), name.
 EQUAL_SHARES = (
-    ("insert-64", None, "Durable INSERT, 64 clients"),
     ("worst-wait-82", "writers", "64 writers, 16 readers, 2 scanners"),
     ("starve-one-64", "others", "63 writers beside a paced one"),
 )
@@ -66,6 +65,12 @@ def title(record, system):
 def named_workload(cell):
     """Of a cell or a goal."""
     return WORKLOAD_NAMES.get(cell["workload"], cell["workload"]) + slower_syncs(cell)
+
+
+def due(of_class):
+    """What an open loop did not start of what was due, in words."""
+    missing = of_class.get("not_started")
+    return [f"{missing:,} of {of_class['due']:,} due not started"] if missing else []
 
 
 def slower_syncs(cell):

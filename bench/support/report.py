@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from support import losses, plots, report_costs, report_frame, report_throughput, report_waits, wholeruns  # noqa: E402
+from support import losses, plots, report_costs, report_frame, report_open, report_throughput, report_waits, wholeruns  # noqa: E402
 from support.readme import part_of_readme, put_into  # noqa: E402
 from support.record import FORMAT, rounded  # noqa: E402
 from support.tools import BENCH, BenchError  # noqa: E402
@@ -20,7 +20,7 @@ from support.tools import BENCH, BenchError  # noqa: E402
 # A picture stands before the section it sums up.
 ORDER = (
     (None, report_frame.goals), (None, report_frame.errors), ("throughput", report_throughput.throughput),
-    (None, losses.section), ("latency", report_waits.latency), ("fairness", report_waits.fairness), ("starvation", report_waits.starvation),
+    (None, losses.section), ("latency", report_waits.latency), (None, report_open.section), ("fairness", report_waits.fairness), ("starvation", report_waits.starvation),
     ("durability", report_throughput.durability), ("cpu", report_costs.cost), (None, report_costs.idle),
     (None, report_throughput.cross_check), (None, report_throughput.memory), (None, report_frame.conditions),
 )

@@ -2,7 +2,7 @@
 in, Markdown out, or None where it has nothing to say."""
 
 from support import markdown as md
-from support.goals import failed, is_within_noise, verdict
+from support.goals import by_pgbench, failed, is_within_noise, reached, verdict
 from support.recordview import slower_syncs, title
 
 
@@ -13,8 +13,8 @@ def goals(record):
     rows = [_goal_row(record, goal) for goal in _asked(record)]
     if not rows:
         return "## Goals\n\n" + words
-    heads = ["workload", "what", "goal", "measured", "verdict"]
-    return "## Goals\n\n" + words + "\n\n" + md.table(heads, rows, left=2, words=heads[3:])
+    heads = ["workload", "what", "goal", "measured", "verdict", "repetitions that reached it", "by pgbench"]
+    return "## Goals\n\n" + words + "\n\n" + md.table(heads, rows, left=2, words=heads[3:5])
 
 
 def goals_in_words(record):
@@ -32,9 +32,21 @@ def goals_in_words(record):
             words += f" **{what}:** {'; '.join(found)}."
     if any(map(is_within_noise, asked)):
         words += " Within noise: the goal lies between the least and the most of the repetitions."
+    words += _with_pgbench(record, asked)
     if len(asked) < len(record["goals"]):
         words += f" Not measured in this run: {len(record['goals']) - len(asked)}."
     return words
+
+
+def _with_pgbench(record, asked):
+    """Whether another generator says the same."""
+    crossed = [(goal, ratio) for goal in asked if (ratio := by_pgbench(goal, record["summary"]))]
+    if not crossed:
+        return ""
+    missed = [f"{_name(goal)}, {md.ratio(ratio)} (the goal is {goal['at_least']:g})" for goal, ratio in crossed
+              if ratio["median"] < goal["at_least"]]
+    return (f" Of these goals pgbench was the load generator of {len(crossed)} once more, and {len(crossed) - len(missed)} are met by it"
+            + (f"; missed: {'; '.join(missed)}" if missed else "") + ".")
 
 
 def _asked(record):
@@ -47,7 +59,9 @@ def _missed(record, goal):
         return f"{_name(goal)}, no figure"
     if goal["kind"] == "wait":
         return f"{_name(goal)}, {md.digits(goal['measured'])} ms (the goal is {goal['at_most_ms']:g}){runs}"
-    return f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g}){runs}"
+    count, of = reached(goal)
+    return (f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g}, which "
+            f"{count} of {of} repetitions reached){runs}")
 
 
 def _name(goal):
@@ -59,10 +73,11 @@ def _goal_row(record, goal):
     if goal["kind"] == "wait":
         beside = f"; {title(record, goal['beside'])} {md.digits(goal['beside_measured'])} ms" if goal["beside_measured"] else ""
         return [_name(goal), f"longest wait of {goal['client_class']}", f"≤ {goal['at_most_ms']:g} ms",
-                f"{md.digits(goal['measured'])} ms{beside}" if goal["measured"] is not None else "no figure", judged]
+                f"{md.digits(goal['measured'])} ms{beside}" if goal["measured"] is not None else "no figure", judged, "", ""]
     best = f", {title(record, goal['best'])}" if goal.get("best") not in (None, "walpool") else ""
     return [_name(goal), f"throughput to {title(record, goal['other'])}", f"≥ {goal['at_least']:g}",
-            (md.ratio(goal["measured"], with_range=True) + best) if goal["measured"] else "no figure", judged]
+            (md.ratio(goal["measured"], with_range=True) + best) if goal["measured"] else "no figure", judged,
+            "{} of {}".format(*reached(goal)) if goal["measured"] else "", md.ratio(by_pgbench(goal, record["summary"]))]
 
 
 def conditions(record):

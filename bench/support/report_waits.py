@@ -3,7 +3,7 @@
 import statistics
 
 from support import markdown as md
-from support.recordview import PERCENTILES, VICTIM_NAMES, answered_shares, by_workload, title
+from support.recordview import PERCENTILES, VICTIM_NAMES, answered_shares, by_workload, due, title
 
 
 def latency(record):
@@ -38,7 +38,7 @@ def fairness(record):
     if not rows:
         return None
     return ("## Fairness\n\nThe fewest transactions of one client as a part of the most, the median of the repetitions; the "
-            "fewest and the most of any client in any of them. Writing workloads, and others where one got less than 0.8 of another.\n\n"
+            "fewest and the most in the repetition in which they were farthest apart. Writing workloads, and others where one got less than 0.8 of another.\n\n"
             + md.table(["workload", "clients", "system", "fewest / most", "fewest", "most", "SQLITE_BUSY", ANSWERED],
                        md.without_repeats(rows, 2), left=3) + FOOTNOTE)
 
@@ -62,7 +62,7 @@ def starvation(record):
             for name, of_class in part["classes"].items():
                 found = of_class["latency_us"]
                 shares = f"{of_class['fewest']:,} / {of_class['most']:,}" if of_class["most"] is not None else ""
-                errors = ", ".join([f"{count:,} {state}" for state, count in of_class["error_states"].items()] + _unmet(of_class))
+                errors = ", ".join([f"{count:,} {state}" for state, count in of_class["error_states"].items()] + due(of_class))
                 rows.append([VICTIM_NAMES.get(cell["workload"], cell["workload"]), title(record, system), name,
                              md.whole(of_class["clients"]), _per_second(of_class), md.milliseconds(found.get("p50")),
                              md.milliseconds(found.get("p99")), md.milliseconds(found.get("p999")),
@@ -72,12 +72,6 @@ def starvation(record):
     return ("## Starvation\n\nEvery class of clients, in a closed loop but for those that are paced. Milliseconds; the longest "
             "includes what failed and what still waited at the end.\n\n" + md.table(["scenario", "system", "clients", "number", "per second", "p50", "p99", "p99.9", "longest",
                                    "fewest / most", ANSWERED, "errors"], md.without_repeats(rows, 2), left=3, words=("errors",)) + _notes(record))
-
-
-def _unmet(of_class):
-    """An open loop's starts that never took place; older records do not know."""
-    missing = of_class.get("not_started")
-    return [f"{missing:,} of {of_class['due']:,} due not started"] if missing else []
 
 
 def _notes(record):

@@ -49,15 +49,9 @@ def ensure_packages(*names):
     missing = [name for name in names if not PACKAGES[name].exists()]
     if not missing:
         return
-    say(f"installing {' '.join(missing)}")
-    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    # Whoever kills us is left with whole packages.
-    environment = {**leftovers.unmarked(), "DEBIAN_FRONTEND": "noninteractive"}
-    install = [*sudo, "apt-get", "install", "-y", "--no-install-recommends", *missing]
     try:
-        if to_its_end(install, env=environment).returncode != 0:
-            to_its_end([*sudo, "apt-get", "update"], env=environment)
-            to_its_end(install, env=environment).check_returncode()
+        # Whoever kills us is left with whole packages.
+        to_its_end([BENCH / "support" / "install", *missing], env=leftovers.unmarked()).check_returncode()
     except (OSError, subprocess.CalledProcessError) as error:
         raise BenchError(f"cannot install {' '.join(missing)}: {error}") from error
 
