@@ -118,10 +118,10 @@ def test_latencies_of_an_open_loop_have_a_table_of_their_own(a_record):
     made = copy.deepcopy(a_record)
     [cell] = [cell for cell in made["summary"] if cell["id"] == "insert-16-open"]
     cell["systems"]["direct"]["classes"]["clients"].update(due=8000, not_started=1234)
-    assert row(section(report.markdown(made), "Open loop"), "durable INSERT", "2,000", "Walpool") == [
+    assert row(section(report.markdown(made), "Open loop"), "durable INSERT", "16", "2,000", "Walpool") == [
         "0.200", "0.300", "0.500", "0.600", "50.0", ""]
     for text in (section(report.markdown(made), "Open loop"), readme.part_of_readme(made, ".")):
-        assert row(text, "", "", "Direct")[-2:] == ["4,000", "6 SQLITE_BUSY, 1,234 of 8,000 due not started"]
+        assert row(text, "", "", "", "Direct")[-2:] == ["4,000", "6 SQLITE_BUSY, 1,234 of 8,000 due not started"]
     # They do what is asked for, whoever serves them: no comparison of throughputs.
     assert "Where Walpool does less" not in report.markdown(made_up(slower("insert-16-open", "walpool", 0.1)))
 

@@ -78,7 +78,8 @@ def by_pgbench(judged, summary):
     cell = next((cell for cell in summary if cell["id"] == f"{judged['cell']}-pgbench"), None)
     if cell is None or judged["kind"] != "ratio":
         return None
-    ratios = [ratio for system in judged["systems"] if (ratio := cell["ratios"].get(f"{system}/{judged['other']}"))]
+    ratios = [ratio for system in judged["systems"] if (ratio := cell["ratios"].get(f"{system}/{judged['other']}"))
+              and not cell["systems"][system]["failed"]]
     return max(ratios, key=lambda ratio: ratio["median"], default=None)
 
 

@@ -61,7 +61,7 @@ def summary(record, directory):
 def _waits_in_words(record):
     every = list(_latencies(record))
     above = sum(each[0] for each in every)
-    return (f" Of its {len(every)} p99 and p99.9, {above} are above PostgreSQL's in every repetition." if above else "")
+    return (f" Of its {len(every)} p99 and p99.9 there are {above} whose least repetition is above the most of PostgreSQL's." if above else "")
 
 
 def _span(ratios):

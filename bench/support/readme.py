@@ -90,8 +90,8 @@ def conditions(record, directory):
     commit = f", checkout {machine['commit']}" if machine.get("commit") else ""
     return (f"{record['started'][:10]}{commit}, {machine['cores']} cores, {machine['system']}, {machine['file_system']['type']}; a sync "
             f"took {statistics.median(syncs) if syncs else machine['sync_us']:.0f} µs (the median of the probes before each run). Transactions per second, "
-            f"medians of up to {repeats} repetitions in which the systems take turns; a ratio is taken within a repetition. Everything is in memory: "
-            f"no system reads from the disk. Spreads, latencies, costs and settings are in "
+            f"medians of up to {repeats} repetitions in which the systems take turns; a ratio is taken within a repetition. The data is in the "
+            f"kernel's page cache. Spreads, latencies, costs and settings are in "
             f"[{directory}/results.md]({directory}/results.md).")
 
 
@@ -212,7 +212,7 @@ ENDED, SERVED = "ended, 57014", "still served"
 WHY_ENDED = (
     "\n\nThe slow client keeps an old snapshot of the database, and so keeps the WAL from being emptied. Walpool ends its statement with "
     "57014 before the WAL outgrows `wal_limit_bytes`, as it promises. From then on the figures of the writers and readers are without it. "
-    "The other systems still serve it when the run ends.")
+    "The others go on serving it, and are not done when the run ends.")
 
 
 def _fate(part):

@@ -187,18 +187,18 @@ def figures(parts):
     uneven = min((each for each in parts if each["most"] is not None), key=lambda each: each["fairness"] or 0, default=None)
     return {
         "throughput_per_s": spread_of(parts, "throughput_per_s"),
-        "latency_us": {name: spread([each["latency_us"][name] for each in parts if is_known(each, name)])
-                       for name in PERCENTILES},
+        "latency_us": {name: spread(latencies(parts, name)) for name in PERCENTILES},
         "fairness": spread_of(parts, "fairness"),
         "fewest": uneven and uneven["fewest"], "most": uneven and uneven["most"],
         "worst_us": max((each["worst_us"] for each in parts if each["worst_us"] is not None), default=None),
     }
 
 
-def is_known(part, percentile):
-    """Whether enough transactions were above it."""
-    enough = percentile not in BEYOND or part["transactions"] * BEYOND[percentile] >= LEAST_BEYOND
-    return enough and part["latency_us"][percentile] is not None
+def latencies(parts, percentile):
+    """Of all repetitions, or of none where in one of them too few transactions were above it."""
+    if any(part["transactions"] * BEYOND.get(percentile, 1) < LEAST_BEYOND for part in parts if percentile in BEYOND):
+        return []
+    return [part["latency_us"][percentile] for part in parts if part["latency_us"][percentile] is not None]
 
 
 def spread_of(parts, name):

@@ -47,7 +47,8 @@ def throughput_by_mode(record, workload, clients, delay):
     """System -> throughput, of durable and relaxed modes, in the systems' order."""
     parts = {}
     for cell in record["summary"]:
-        if (cell["workload"], cell["clients"], cell["sync_delay_us"], cell["driver"]) == (workload, clients, delay, "walpool-load"):
+        if (cell["workload"], cell["clients"], cell["sync_delay_us"], cell["driver"]) == (workload, clients, delay, "walpool-load") \
+                and not cell.get("rate"):
             parts |= {system: part["throughput_per_s"] for system, part in cell["systems"].items() if part["throughput_per_s"]}
     return {system: parts[system] for system in record["systems"] if system in parts and system not in NO_ALTERNATIVES}
 

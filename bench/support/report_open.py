@@ -19,15 +19,15 @@ def of_readme(record):
     return INTRODUCTION + _table(rows, shown) if rows else None
 
 
-INTRODUCTION = ("At saturation, latency is the number of clients divided by the throughput. This is latency when every system has the same to do: "
-                "16 clients start transactions at a fixed rate that all systems can serve, and each latency is measured from "
+INTRODUCTION = ("At saturation, the mean latency is the number of clients divided by the throughput. This is latency when every system has the same "
+                "to do: clients start transactions at a fixed rate that all systems can serve, and each latency is measured from "
                 "the moment at which its transaction was due to start. So a stall counts for everything that was due meanwhile. "
                 "Milliseconds, medians of the repetitions, and the longest of all:\n\n")
 
 
 def _table(rows, shown):
-    heads = ["workload", "due per second", "system", *(f"p{PERCENTILES[name]}" for name in shown), "longest", "not served"]
-    return md.table(heads, md.without_repeats(rows, 2), left=1, words=("system", "not served"))
+    heads = ["workload", "clients", "due per second", "system", *(f"p{PERCENTILES[name]}" for name in shown), "longest", "not served"]
+    return md.table(heads, md.without_repeats(rows, 3), left=1, words=("system", "not served"))
 
 
 def _rows(record, shown):
@@ -38,7 +38,7 @@ def _rows(record, shown):
         for system, part in cell["systems"].items():
             for of_class in part["classes"].values():
                 errors = [f"{count:,} {state}" for state, count in of_class["error_states"].items()] + due(of_class)
-                rows.append([named_workload(cell), md.whole(cell["rate"]), title(record, system),
+                rows.append([named_workload(cell), md.whole(cell["clients"]), md.whole(cell["rate"]), title(record, system),
                              *(md.milliseconds(of_class["latency_us"].get(name)) for name in shown),
                              md.milliseconds(of_class["worst_us"]), ", ".join(errors)])
     return rows
