@@ -119,8 +119,10 @@ public enum SQLiteLibrary {
 
     /// Versions in which a checkpoint on one connection may race a WAL restart on another and corrupt the file.
     /// Fixed in 3.51.3 and backported to 3.44.6 and 3.50.7: https://www.sqlite.org/wal.html#walresetbug
-    public static var hasWALResetBug: Bool {
-        switch versionNumber {
+    public static var hasWALResetBug: Bool { hasWALResetBug(inVersion: versionNumber) }
+
+    static func hasWALResetBug(inVersion number: Int) -> Bool {
+        switch number {
         case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
         case ..<3_051_003: true
         default: false

@@ -50,6 +50,10 @@ VALUES = {
     "SELECT group_concat(CAST(date_part('week', value) AS INTEGER)) FROM json_each('[\"2024-01-01\",\"2023-01-01\",\"2020-12-31\",\"2021-01-03\",\"2021-01-04\",\"2024-12-30\"]')": "1,52,53,53,1,1",
     "SELECT date_part('milliseconds', '2024-01-02 00:00:01.5') || date_part('millisecond', '2024-01-02 00:00:01.5')": "1500.01500.0",
     "SELECT date_part('hours', '2024-01-02 03:04:05') + date_part('weeks', '2024-01-08')": "5.0",
+    "SELECT date_part('century', '0000-06-01') || date_part('isoyear', '0000-01-01') || date_part('millennium', '1000-01-01')": "-1.0-1.01.0",
+    # A whole second has no fraction, as a parameter has none.
+    "SELECT date_trunc('millisecond', '2024-01-01 00:00:00.0004') || date_trunc('milliseconds', '2024-01-01 00:00:00.0014')": "2024-01-01 00:00:002024-01-01 00:00:00.001000",
+    "SELECT date_part('minute', '23:59') || date_part('millisecond', '00:00:00.5')": "59.0500.0",
     "SELECT string_agg(value, '-') FROM generate_series(1, 4)": "1-2-3-4",
     "SELECT hex(string_agg(CAST(x'ff' AS TEXT), '')) FROM generate_series(1, 2)": "FFFF",
     "SELECT CAST(date_part('dow', '0000-01-01') AS INTEGER) - strftime('%w', '0000-01-01')": "0",
@@ -76,18 +80,25 @@ def test_md5_of_lengths(shared, size):
     assert shared.value(f"SELECT md5('{'x' * size}')") == hashlib.md5(b"x" * size).hexdigest()
 
 
-ERRORS = [
-    "SELECT repeat('x', 9223372036854775807)", "SELECT lpad('x', 2000000000, 'y')", "SELECT lpad('x', 9223372036854775807, 'äö')", "SELECT rpad('x', 40000000, 'ä')", "SELECT split_part('a', ',', 0)",
-    "SELECT date_trunc('month', 'yesterday')", "SELECT date_trunc('fortnight', '2024-01-01')",
-    "SELECT date_part('year', '2024-02-30')", "SELECT * FROM generate_series(1, 5, 0)", "SELECT * FROM generate_series('2024-01-01', '2024-01-03')", "SELECT * FROM generate_series(1, 2.5)", "SELECT * FROM generate_series(1)",
-    "SELECT current_setting('no_such_setting')",
-]
+ERRORS = {
+    "SELECT repeat('x', 9223372036854775807)": "22001", "SELECT lpad('x', 2000000000, 'y')": "22001",
+    "SELECT lpad('x', 9223372036854775807, 'äö')": "22001", "SELECT rpad('x', 40000000, 'ä')": "22001", "SELECT split_part('a', ',', 0)": "22023",
+    "SELECT date_trunc('month', 'yesterday')": "22P02", "SELECT date_trunc('fortnight', '2024-01-01')": "22023",
+    "SELECT date_part('year', '2024-02-30')": "22P02",
+    # A unit that a time by itself has not got.
+    "SELECT date_part('year', '03:04:05')": "22023", "SELECT date_trunc('hour', '03:04:05')": "22023",
+    "SELECT date_part('hour', '3:04')": "22P02", "SELECT date_part('hour', '03:04:05x')": "22P02", "SELECT date_part('hour', '24:00')": "22P02",
+    "SELECT * FROM generate_series(1, 5, 0)": "22023", "SELECT * FROM generate_series('2024-01-01', '2024-01-03')": "22023",
+    "SELECT * FROM generate_series(1, 2.5)": "22023", "SELECT * FROM generate_series(1)": "42883",
+    "SELECT current_setting('no_such_setting')": "42704",
+}
 
 
 @pytest.mark.parametrize("sql", ERRORS)
 def test_errors(shared, sql):
     with shared.client() as client:
-        assert client.query(sql).error["M"]
+        error = client.query(sql).error
+        assert error["C"] == ERRORS[sql] and error["M"]
         assert client.value("SELECT 1") == "1"
 
 

@@ -89,8 +89,14 @@ def test_a_refusal_of_another_text_has_no_place(client):
 
 
 def test_columns_called_as_words_of_sqlites(client):
-    for name in ["offset", "replace", "window", "ignore"]:
-        assert client.value(f"SELECT {name} LIKE 'a\\_c' FROM (SELECT 'a_c' AS {name})") == "t"
+    for name in ["offset", "replace", "window", "ignore", "filter", "over", "match", "glob", "regexp", "by", "like"]:
+        for condition in ["{} LIKE 'a\\_c'", "NOT ({} NOT LIKE 'a\\_c')", "'a_c' LIKE {} || '\\_c'", "1 = 1 AND t.{} LIKE 'a\\_c'"]:
+            value = "a" if "||" in condition else "a_c"
+            sql = "SELECT " + condition.format(name) + f" FROM (SELECT '{value}' AS {name}) AS t"
+            assert client.query(sql).check().texts == [("t",)], sql
+        for clause in ["ORDER BY {} LIKE 'a\\_c'", "GROUP BY {} LIKE 'a\\_c'"]:
+            sql = f"SELECT {name} FROM (SELECT 'a_c' AS {name} UNION ALL SELECT 'abc') " + clause.format(name)
+            assert client.query(sql).check().texts == [("abc",), ("a_c",)], sql
 
 
 def test_an_altered_table_has_what_was_written(db, client):
@@ -100,8 +106,9 @@ def test_an_altered_table_has_what_was_written(db, client):
 
 
 @pytest.mark.parametrize("sql", [
-    "SELECT t LIKE t'name' FROM f", "SELECT t LIKE 'a\\_b' FILTER FROM f", "SELECT * FROM f like WHERE id = 1",
-    "SELECT count(*) OVER like FROM f WINDOW like AS (ORDER BY id)", "WITH like AS (SELECT 1 AS a) SELECT a FROM like", "SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
+    "SELECT t LIKE t'name' FROM f", "SELECT t LIKE 'a\\_b' FILTER FROM f", "SELECT t LIKE upper('my\\_%') filter FROM f", "SELECT t LIKE upper('my\\_%') over FROM f", "SELECT 'x' LIKE max(t) OVER w FROM f WINDOW w AS (ORDER BY id)", "SELECT * FROM f like WHERE id = 1",
+    "SELECT count(*) OVER like FROM f WINDOW like AS (ORDER BY id)", "WITH like AS (SELECT 1 AS a) SELECT a FROM like",
+    "WITH RECURSIVE like(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM like WHERE a < 3) SELECT count(*) FROM like", "WITH like(a) AS MATERIALIZED (SELECT 1) SELECT a FROM like", "SELECT like('a', 'a')", "SELECT 1 AS like", "SELECT \"like\" FROM (SELECT 1 AS \"like\")", "SELECT 'x LIKE y'", "SELECT t GLOB '*' FROM f"])
 def test_other_words_of_the_name(client, sql):
     client.query(sql).check()
 
@@ -116,8 +123,28 @@ def test_definitions_and_writes(db, client):
 
 def test_an_index_serves_as_before(db, client):
     client.query("BEGIN; CREATE INDEX f_t ON f (t COLLATE NOCASE)").check()
-    assert "f_t" in client.query("EXPLAIN QUERY PLAN SELECT id FROM f WHERE t LIKE 'my%'").check().texts[0][3]
+    for pattern in ["my%", "my\\_%"]:
+        assert "f_t" in client.query(f"EXPLAIN QUERY PLAN SELECT id FROM f WHERE t LIKE '{pattern}'").check().texts[0][3]
     client.query("ROLLBACK").check()
+
+
+def test_a_pattern_that_needs_no_escape_is_that_of_a_partial_index(db, client):
+    client.query("BEGIN; CREATE UNIQUE INDEX f_u ON f (t) WHERE t LIKE 'my%'").check()
+    assert client.query("INSERT INTO f VALUES (9, 'my_file', 'p') ON CONFLICT (t) WHERE t LIKE 'my%' DO NOTHING").check().tag == "INSERT 0 0"
+    assert "f_u" in str(client.query("EXPLAIN QUERY PLAN SELECT p FROM f INDEXED BY f_u WHERE t LIKE 'my%'").check().texts)
+    client.query("ROLLBACK").check()
+
+
+def test_what_is_explained_is_what_would_run(db, client):
+    """A partial index of SQLite's pattern is none of PostgreSQL's."""
+    client.query("CREATE INDEX f_p ON f (p) WHERE t LIKE 'my\\_%'").check()
+    sql = "SELECT p FROM f INDEXED BY f_p WHERE t LIKE 'my\\_%'"
+    with db.client() as other:
+        other.query(sql).check()
+    for explain in ["", "EXPLAIN QUERY PLAN ", "EXPLAIN "]:
+        assert client.query(explain + sql).error["M"] == "no query solution"
+    # A definition is nobody's to run.
+    client.query("EXPLAIN CREATE VIEW v AS SELECT t LIKE NOT 'x' FROM f").check()
 
 
 def test_psycopg(db):

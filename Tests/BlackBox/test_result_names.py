@@ -24,6 +24,7 @@ def columns(reply):
 
 @pytest.mark.parametrize("sql, names", [
     ('SELECT count(*), Max(id), id, "Name", ID AS other FROM named', ["count", "max", "id", "Name", "other"]),
+    ("SELECT CASE WHEN CASE WHEN 1 THEN id ISNULL END THEN 1 ELSE \"Name\" END, max(id) filter, max(id) over, max(id) by FROM named WHERE '1'::int8 = 1", ["Name", "filter", "over", "by"]),
     ("SELECT EXISTS (SELECT 1), CASE WHEN 1 THEN 2 END, coalesce(NULL, 1), CURRENT_DATE", ["exists", "case", "coalesce", "current_date"]),
     ("SELECT id::text, CAST(id AS text), (SELECT max(id) FROM named), (SELECT id AS n FROM named) FROM named", ["id", "id", "max", "n"]),
     ("SELECT max(id) FROM named UNION SELECT 2", ["max"]),

@@ -18,12 +18,16 @@ def client(shared):
     ("SELECT extract(month FROM at) FROM m WHERE id = 1", "5"), ("SELECT EXTRACT('year' from \"at\") + 1 FROM m WHERE id = 1", "2025"),
     ("SELECT typeof(extract(day FROM at)) FROM m", "integer"), ("SELECT extract (second FROM (at)) FROM m", "5.25"),
     ("SELECT extract(epoch FROM at) - 0.25 FROM m", "1714619045.0"), ("SELECT extract(second FROM '2024-05-02 03:04:13.029979')", "13.029979"),
-    ("SELECT extract(millisecond FROM '2024-05-02 03:04:13.029979')", "13029.979"), ("SELECT date_trunc('millisecond', '2024-05-02 03:04:13.029979')", "2024-05-02 03:04:13.029"), ("SELECT extract(dow FROM extract(year FROM at) || '-01-07') FROM m", "0"),
+    ("SELECT extract(millisecond FROM '2024-05-02 03:04:13.029979')", "13029.979"), ("SELECT date_trunc('millisecond', '2024-05-02 03:04:13.029979')", "2024-05-02 03:04:13.029000"), ("SELECT extract(dow FROM extract(year FROM at) || '-01-07') FROM m", "0"),
     ("SELECT extract(week FROM date_trunc('month', at)) FROM m", "18"),
     ("SELECT count(*) FROM m WHERE extract(month FROM at) IN (1, 5) AND extract(quarter FROM at) = 2", "1"),
     # Django, with USE_TZ.
     ("SELECT extract(hour FROM m.z AT TIME ZONE 'UTC') FROM m", "3"), ("SELECT date_trunc('day', z AT TIME ZONE 'UTC') FROM m", "2024-05-02 00:00:00"),
     ("SELECT \"from\" FROM m WHERE extract(isodow from at) = 7", "b"),
+    ("SELECT extract(century FROM '2000-12-31') || extract(century FROM '2001-01-01') || extract(millennium FROM at) || extract(decade FROM at) FROM m", "20213202"),
+    ("SELECT extract(isoyear FROM '2023-01-01') || extract(isoyear FROM '2024-12-30') || extract(isoyear FROM at) FROM m", "202220252024"),
+    ("SELECT extract(microseconds FROM at) FROM m", "5250000"), ("SELECT extract(hour FROM '03:04:05')", "3"),
+    ("SELECT extract(second FROM '03:04:05.25') || extract(epoch FROM '01:00')", "5.253600.0"),
 ])
 def test_parts_of_dates(client, sql, value):
     for reply in (client.query(sql), client.extended(sql)):
@@ -31,7 +35,7 @@ def test_parts_of_dates(client, sql, value):
 
 
 @pytest.mark.parametrize("sql", [
-    "SELECT extract(century FROM at) FROM m", "SELECT extract(month + at FROM at) FROM m", "SELECT extract(month FROM z AT TIME ZONE 'Europe/Berlin') FROM m",
+    "SELECT extract(timezone FROM at) FROM m", "SELECT extract(month + at FROM at) FROM m", "SELECT extract(month FROM z AT TIME ZONE 'Europe/Berlin') FROM m",
     "SELECT z AT TIME ZONE 'UTC' FROM m", "SELECT extract(month FROM z AT TIME ZONE 'UTC' || 'x') FROM m"])
 def test_other_parts_and_zones_are_refused(client, sql):
     assert client.query(sql).state == "42601"
@@ -46,6 +50,8 @@ def test_a_part_beside_a_parameter(client):
 
 @pytest.mark.parametrize("sql, rows", [
     ("(SELECT 1) UNION (SELECT 2) ORDER BY 1 DESC", ["2", "1"]), ("(SELECT 1)", ["1"]), (" (SELECT 1) ORDER BY (1) LIMIT 1;", ["1"]),
+    ("/* app */ (SELECT 1)", ["1"]), ("SELECT 1 UNION /* x */ (SELECT 2) ORDER BY 1", ["1", "2"]), ("SELECT 1 UNION -- x\n(SELECT 2) ORDER BY 1", ["1", "2"]), ("-- app\n (SELECT 1)", ["1"]),
+    ("(SELECT 1) INTERSECT (SELECT 1) UNION (SELECT 3)", ["1", "3"]), ("(SELECT 1) UNION ((SELECT 2) INTERSECT (SELECT 3))", ["1"]),
     # An arm's own order and limit.
     ("(SELECT id FROM m ORDER BY id DESC LIMIT 1) UNION ALL (SELECT id FROM m ORDER BY id LIMIT 1)", ["2", "1"]),
     ("SELECT 1 UNION (SELECT 2 UNION SELECT 1) ORDER BY 1", ["1", "2"]), ("SELECT 3 EXCEPT (SELECT 3 EXCEPT SELECT 3)", ["3"]),
@@ -66,6 +72,24 @@ def test_compound_selects_in_parentheses(client, sql, rows):
         reply.check()
         assert [row[0] for row in reply.texts] == rows
         assert reply.tag == f"SELECT {len(rows)}"
+
+
+@pytest.mark.parametrize("sql, place", [
+    ("(SELECT 1) UNION (SELECT 2) INTERSECT (SELECT 3)", 29), ("SELECT 1 EXCEPT (SELECT 2) INTERSECT SELECT 3", 28),
+    ("SELECT * FROM ((SELECT 1) UNION SELECT 2 INTERSECT SELECT 3)", 42),
+    ("EXPLAIN (SELECT 1) UNION (SELECT 2) INTERSECT (SELECT 3)", 37)])
+def test_what_sqlite_would_group_otherwise_is_refused(client, sql, place):
+    """PostgreSQL: 1 UNION (2 INTERSECT 3). Without parentheses around a SELECT it is SQLite's, which begins at the left."""
+    error = client.query(sql).error
+    assert error["C"] == "0A000" and "parentheses" in error["H"] and error["P"] == str(place)
+    assert client.query("SELECT 1 UNION SELECT 2 INTERSECT SELECT 3").check().texts == []
+
+
+def test_a_compound_select_in_a_string_of_several_statements(client):
+    reply = client.query("SELECT 7; (SELECT 1) UNION (SELECT 2) ORDER BY 1; ((SELECT 3))").check()
+    assert [row[0] for row in reply.texts] == ["7", "1", "2", "3"]
+    error = client.query("SELECT 1; (DELETE FROM m)").error
+    assert error["C"] == "42601" and error["P"] == "11"
 
 
 @pytest.mark.parametrize("sql", ["(SELECT 1", "(SELECT 1))", "()", "((", "(SELECT 1) (SELECT 2)", "(UPDATE m SET id = 3)", "SELECT 1 UNION (DELETE FROM m)",

@@ -196,7 +196,14 @@ import Testing
     @Test func libraryVersion() {
         #expect(SQLiteLibrary.version.hasPrefix("3."))
         #expect(SQLiteLibrary.versionNumber >= 3_040_000)
-        // The two Debian releases the daemon is for.
-        if [3_040_001, 3_046_001].contains(SQLiteLibrary.versionNumber) { #expect(SQLiteLibrary.hasWALResetBug) }
+        #expect(SQLiteLibrary.hasWALResetBug == SQLiteLibrary.hasWALResetBug(inVersion: SQLiteLibrary.versionNumber))
     }
+
+    /// Those of the two Debian releases the daemon is for, and both sides of each limit.
+    @Test(arguments: [
+        (3_040_001, true), (3_044_005, true), (3_044_006, false), (3_044_007, false), (3_044_999, false), (3_045_000, true),
+        (3_046_001, true), (3_050_006, true), (3_050_007, false), (3_050_999, false), (3_051_000, true), (3_051_002, true),
+        (3_051_003, false), (3_052_000, false),
+    ])
+    func walResetBug(_ version: Int, _ expected: Bool) { #expect(SQLiteLibrary.hasWALResetBug(inVersion: version) == expected) }
 }

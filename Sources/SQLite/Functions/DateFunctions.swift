@@ -26,13 +26,12 @@ enum DateFunctions {
         }
         // No unit's name is as long as what is quoted.
         guard let answer = result(date, call.quoted(0).lowercased()) else {
-            return call.fail("unit \"\(call.quoted(0))\" is not known to \(name)")
+            return call.fail("unit \"\(call.quoted(0))\" is not known to \(name)" + (date.hasDate ? "" : " for a time without a date"))
         }
         answer()
     }
 
-    /// Spelt as a timestamp that comes as a parameter is stored: six digits, or none of a whole second. So what a column has by
-    /// DEFAULT (now()) equals itself when its client sends it back.
+    /// What a column has by DEFAULT (now()) equals itself when its client sends it back: see `DateFields.text`.
     private static func now() -> String {
         let microseconds = SystemClock.nanoseconds(CLOCK_REALTIME) / 1000
         // A clock that has never been set may be before 1970.
@@ -44,51 +43,71 @@ enum DateFunctions {
         let date = DateFields(
             year: Int(fields.tm_year) + 1900, month: Int(fields.tm_mon) + 1, day: Int(fields.tm_mday),
             hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec), microseconds: Int(fraction))
-        return date.text(fraction: fraction == 0 ? .none : .microseconds)
+        return date.text
     }
 }
 
 /// A date and time taken apart.
 struct DateFields {
     var year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0, microseconds = 0
+    /// false of a time by itself, which is of no day.
+    private(set) var hasDate = true
 
     init(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microseconds: Int) {
         (self.year, self.month, self.day) = (year, month, day)
         (self.hour, self.minute, self.second, self.microseconds) = (hour, minute, second, microseconds)
     }
 
-    /// `YYYY-MM-DD`, then optionally ` ` or `T` and `HH:MM[:SS[.fraction]]`, then optionally `Z` or `+00[:00]`.
+    /// `YYYY-MM-DD`, then optionally ` ` or `T` and `HH:MM[:SS[.fraction]]`, then optionally `Z` or `+00[:00]`; or such a time alone.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        func number(_ start: Int, _ count: Int) -> Int? {
-            guard start + count <= bytes.count else { return nil }
-            var value = 0
-            for byte in bytes[start..<(start + count)] {
-                guard byte &- 0x30 < 10 else { return nil }
-                value = value * 10 + Int(byte - 0x30)
-            }
-            return value
+        if Self.isAt(2, ":", bytes) {
+            guard readTime(bytes, from: 0) == bytes.count else { return nil }
+            hasDate = false
+            return
         }
-        func isAt(_ index: Int, _ byte: Character) -> Bool { index < bytes.count && bytes[index] == byte.asciiValue }
-        guard let year = number(0, 4), isAt(4, "-"), let month = number(5, 2), isAt(7, "-"), let day = number(8, 2),
+        guard let year = Self.number(bytes, 0, 4), Self.isAt(4, "-", bytes), let month = Self.number(bytes, 5, 2),
+            Self.isAt(7, "-", bytes), let day = Self.number(bytes, 8, 2),
             (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day)
         else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
         var end = 10
-        if isAt(10, " ") || isAt(10, "T") {
-            guard let hour = number(11, 2), isAt(13, ":"), let minute = number(14, 2), hour < 24, minute < 60 else {
-                return nil
-            }
-            (self.hour, self.minute, end) = (hour, minute, 16)
-            if isAt(16, ":") {
-                guard let second = number(17, 2), second < 60 else { return nil }
-                (self.second, end) = (second, 19)
-                if isAt(19, ".") { (microseconds, end) = Self.fraction(bytes, from: 20) }
-            }
+        if Self.isAt(10, " ", bytes) || Self.isAt(10, "T", bytes) {
+            guard let behind = readTime(bytes, from: 11) else { return nil }
+            end = behind
         }
         let zone = bytes[end...]
         guard zone.count <= "+00:00".utf8.count, ["", "Z", "+00", "+00:00"].contains(String(decoding: zone, as: UTF8.self)) else {
             return nil
         }
+    }
+
+    /// - Returns: where it ends.
+    private mutating func readTime(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard let hour = Self.number(bytes, start, 2), Self.isAt(start + 2, ":", bytes), let minute = Self.number(bytes, start + 3, 2),
+            hour < 24, minute < 60
+        else { return nil }
+        (self.hour, self.minute) = (hour, minute)
+        guard Self.isAt(start + 5, ":", bytes) else { return start + 5 }
+        guard let second = Self.number(bytes, start + 6, 2), second < 60 else { return nil }
+        self.second = second
+        guard Self.isAt(start + 8, ".", bytes) else { return start + 8 }
+        let end: Int
+        (microseconds, end) = Self.fraction(bytes, from: start + 9)
+        return end
+    }
+
+    private static func number(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int? {
+        guard start + count <= bytes.count else { return nil }
+        var value = 0
+        for byte in bytes[start..<(start + count)] {
+            guard byte &- 0x30 < 10 else { return nil }
+            value = value * 10 + Int(byte - 0x30)
+        }
+        return value
+    }
+
+    private static func isAt(_ index: Int, _ byte: Character, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        index < bytes.count && bytes[index] == byte.asciiValue
     }
 
     private static func fraction(_ bytes: UnsafeRawBufferPointer, from start: Int) -> (Int, Int) {
@@ -106,9 +125,8 @@ struct DateFields {
         return [4, 6, 9, 11].contains(month) ? 30 : 31
     }
 
-    enum Fraction { case none, milliseconds, microseconds }
-
-    func text(fraction: Fraction) -> String {
+    /// One moment is one text, as a parameter of it is stored: six digits, or none of a whole second.
+    var text: String {
         func padded(_ value: Int, _ width: Int) -> String {
             // As SQLite writes the year before its first.
             if value < 0 { return "-" + padded(-value, width) }
@@ -117,14 +135,12 @@ struct DateFields {
         }
         let time = "\(padded(hour, 2)):\(padded(minute, 2)):\(padded(second, 2))"
         let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-        switch fraction {
-        case .none: return "\(date) \(time)"
-        case .milliseconds: return "\(date) \(time).\(padded(microseconds / 1000, 3))"
-        case .microseconds: return "\(date) \(time).\(padded(microseconds, 6))"
-        }
+        return microseconds == 0 ? "\(date) \(time)" : "\(date) \(time).\(padded(microseconds, 6))"
     }
 
+    /// nil: there is no such unit, or this is a time without a date.
     func truncated(to unit: String) -> String? {
+        guard hasDate else { return nil }
         var result = self
         let units = ["millisecond", "second", "minute", "hour", "day", "month", "year"]
         let unit = unit.hasSuffix("s") ? String(unit.dropLast()) : unit
@@ -137,13 +153,13 @@ struct DateFields {
             return result.truncated(to: "month")
         }
         guard let level = units.firstIndex(of: unit) else { return nil }
-        if level > 0 { result.microseconds = 0 }
+        result.microseconds = level > 0 ? 0 : microseconds / 1000 * 1000
         if level > 1 { result.second = 0 }
         if level > 2 { result.minute = 0 }
         if level > 3 { result.hour = 0 }
         if level > 4 { result.day = 1 }
         if level > 5 { result.month = 1 }
-        return result.text(fraction: level == 0 ? .milliseconds : .none)
+        return result.text
     }
 
     /// By less than a month.
@@ -160,23 +176,47 @@ struct DateFields {
         }
     }
 
+    /// nil: there is no such unit, or a time has no such part.
     func part(_ unit: String) -> Double? {
-        switch unit.hasSuffix("s") ? String(unit.dropLast()) : unit {
-        case "year": Double(year)
-        case "quarter": Double((month + 2) / 3)
-        case "month": Double(month)
-        case "day": Double(day)
+        let unit = unit.hasSuffix("s") ? String(unit.dropLast()) : unit
+        return partOfTime(unit) ?? (hasDate ? partOfDate(unit) : nil)
+    }
+
+    private func partOfTime(_ unit: String) -> Double? {
+        switch unit {
         case "hour": Double(hour)
         case "minute": Double(minute)
         case "second": Double(second) + Double(microseconds) / 1_000_000
         // "The seconds field, including fractional parts, multiplied by 1000. Note that this includes full seconds."
         // https://www.postgresql.org/docs/current/functions-datetime.html#FUNCTIONS-DATETIME-EXTRACT
         case "millisecond": Double(second * 1000) + Double(microseconds) / 1000
-        case "week": Double(week)
+        case "microsecond": Double(second * 1_000_000 + microseconds)
+        case "epoch": Double(secondsSinceEpoch) + Double(microseconds) / 1_000_000
+        default: nil
+        }
+    }
+
+    /// Of a time alone since midnight.
+    private var secondsSinceEpoch: Int {
+        let ofDay = hour * 3600 + minute * 60 + second
+        return hasDate ? daysSinceEpoch * 86_400 + ofDay : ofDay
+    }
+
+    private func partOfDate(_ unit: String) -> Double? {
+        switch unit {
+        // "The first century starts at 0001-01-01 00:00:00 AD", so 2000 is of the 20th, and so for millennia. The year 0 is 1 BC.
+        case "millennium": Double(year > 0 ? (year + 999) / 1000 : -1)
+        case "century": Double(year > 0 ? (year + 99) / 100 : -1)
+        case "decade": Double(year / 10)
+        case "year": Double(year)
+        case "isoyear": Double(thursday.year)
+        case "quarter": Double((month + 2) / 3)
+        case "month": Double(month)
+        case "day": Double(day)
+        case "week": Double((thursday.dayOfYear - 1) / 7 + 1)
         case "dow": Double(weekday % 7)
         case "isodow": Double(weekday)
         case "doy": Double(dayOfYear)
-        case "epoch": Double(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second) + Double(microseconds) / 1_000_000
         default: nil
         }
     }
@@ -185,11 +225,11 @@ struct DateFields {
         daysSinceEpoch - DateFields(year: year, month: 1, day: 1, hour: 0, minute: 0, second: 0, microseconds: 0).daysSinceEpoch + 1
     }
 
-    /// ISO 8601's: a week belongs to the year that its Thursday is in.
-    private var week: Int {
+    /// That of its week: to ISO 8601 a week belongs to the year that its Thursday is in.
+    private var thursday: DateFields {
         var thursday = self
         thursday.move(days: 4 - weekday)
-        return (thursday.dayOfYear - 1) / 7 + 1
+        return thursday
     }
 
     /// Monday is 1.

@@ -68,11 +68,11 @@ extension Session {
         case .parse: return try StatementAtHand(sql: ParseMessage(body: body).sql)
         case .query: return try StatementAtHand(sql: QueryMessage(body: body).sql)
         case .bind:
-            return try StatementAtHand(sql: statement(named: BindMessage(body: body).statement).query.text.bytes)
+            return try StatementAtHand(sql: statement(named: BindMessage(body: body).statement).query.sent.bytes)
         case .describe:
             let message = try DescribeMessage(body: body)
             guard message.kind == .portal else {
-                return try StatementAtHand(sql: statement(named: message.name).query.text.bytes)
+                return try StatementAtHand(sql: statement(named: message.name).query.sent.bytes)
             }
             return try StatementAtHand(portal(named: message.name))
         default: return nil
@@ -106,5 +106,5 @@ extension Session {
 }
 
 extension Session.StatementAtHand {
-    init(_ portal: Portal) { self.init(sql: portal.statement.query.text.bytes, portal: portal) }
+    init(_ portal: Portal) { self.init(sql: portal.statement.query.sent.bytes, portal: portal) }
 }

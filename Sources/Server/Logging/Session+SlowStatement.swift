@@ -78,8 +78,14 @@ extension Session {
         // One at a time: of a pipeline the first is explained.
         guard running.slow == nil, Self.hasPlan(statement), eventLog.admitsPlan(user: limitKey, now: now)
         else { return log(slow, nil) }
-        slow.explained = String(decoding: statement.sql, as: UTF8.self)
+        slow.explained = String(decoding: textForSQLite(of: statement), as: UTF8.self)
         running.slow = slow
+    }
+
+    /// What SQLite was given. One that failed before it had a portal has only what was sent.
+    private func textForSQLite(of statement: StatementAtHand) -> UnsafeRawBufferPointer {
+        let query = (statement.portal ?? simplePortal).statement.query
+        return query.sent.bytes.elementsEqual(statement.sql) ? query.text.bytes : statement.sql
     }
 
     private func runningPortal(of statement: StatementAtHand) -> Portal? {

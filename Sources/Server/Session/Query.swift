@@ -22,6 +22,7 @@ final class Query: Sendable {
     let text: SQLText
     /// What the client sent, where SQLite gets something else.
     let source: SQLText?
+    var sent: SQLText { source ?? text }
     /// When there are very many.
     let numbered: NumberedParameters?
     let head: StatementHead
@@ -130,9 +131,13 @@ final class Query: Sendable {
         return placed
     }
 
-    /// In definitions, which others will use, and in EXPLAIN, LIKE is what it is to SQLite.
+    /// In definitions, which others will use, LIKE is what it is to SQLite.
     private static func escaped(_ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ text: [UInt8]?) throws(WireError) -> [UInt8]? {
-        switch head.main {
+        var main = head.main
+        if main == .explain, let start = startOfExplained(sql) {
+            main = StatementHead(UnsafeRawBufferPointer(rebasing: sql[start...])).main
+        }
+        switch main {
         case .select, .values, .insert, .replace, .update, .delete: break
         default: return nil
         }
@@ -140,11 +145,15 @@ final class Query: Sendable {
         do throws(WireError) {
             return try text.withUnsafeBufferPointer { bytes throws(WireError) in try LikePatterns.escaped(UnsafeRawBufferPointer(bytes)) }
         } catch {
-            // It is a place in another text than the client has.
-            var elsewhere = error
-            elsewhere.position = nil
-            throw elsewhere
+            throw unplaced(error)
         }
+    }
+
+    /// Its place is one in another text than the client has.
+    private static func unplaced(_ error: WireError) -> WireError {
+        var elsewhere = error
+        elsewhere.position = nil
+        return elsewhere
     }
 
     /// What drivers write for PostgreSQL only, as SQLite takes it. Definitions are kept as they were written, but for casts of a DEFAULT.
@@ -170,13 +179,15 @@ final class Query: Sendable {
         _ sql: UnsafeRawBufferPointer, _ head: StatementHead, _ lock: RowLock?
     ) throws(WireError) -> [UInt8]? {
         guard let unlocked = lock?.removed(from: sql) else { return try spelled(sql, head) }
-        return try unlocked.withUnsafeBufferPointer { bytes throws(WireError) in
-            try spelled(UnsafeRawBufferPointer(bytes), head) ?? unlocked
-        }
+        do throws(WireError) {
+            return try unlocked.withUnsafeBufferPointer { bytes throws(WireError) in
+                try spelled(UnsafeRawBufferPointer(bytes), head) ?? unlocked
+            }
+        } catch { throw unplaced(error) }
     }
 
     private static func spelled(_ sql: UnsafeRawBufferPointer, _ head: StatementHead) throws(WireError) -> [UInt8]? {
-        guard let arms = CompoundArms.rewritten(sql) else { return try spelledArms(sql, head) }
+        guard let arms = try CompoundArms.rewritten(sql) else { return try spelledArms(sql, head) }
         return try arms.withUnsafeBufferPointer { bytes throws(WireError) in
             try spelledArms(UnsafeRawBufferPointer(bytes), head) ?? arms
         }
@@ -201,13 +212,19 @@ final class Query: Sendable {
 
     /// EXPLAIN, or EXPLAIN QUERY PLAN, of a statement as it would be run.
     private static func explained(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
+        guard let start = startOfExplained(sql) else { return nil }
+        let statement = UnsafeRawBufferPointer(rebasing: sql[start...])
+        let head = StatementHead(statement)
+        do throws(WireError) { return try rewritten(statement, head, lock(in: statement, head)).map { sql[..<start] + $0 } } catch {
+            throw placed(error, behind: ErrorTranslation.characterPosition(ofByte: start, in: sql) - 1)
+        }
+    }
+
+    private static func startOfExplained(_ sql: UnsafeRawBufferPointer) -> Int? {
         var lexer = SQLLexer(sql)
         guard let explain = lexer.next(), var first = lexer.next() else { return nil }
         if first.matches("query"), lexer.next()?.matches("plan") == true, let next = lexer.next() { first = next }
-        guard explain.matches("explain"), !first.matches("explain") else { return nil }
-        let statement = UnsafeRawBufferPointer(rebasing: sql[first.start...])
-        let head = StatementHead(statement)
-        return try rewritten(statement, head, lock(in: statement, head)).map { sql[..<first.start] + $0 }
+        return explain.matches("explain") && !first.matches("explain") ? first.start : nil
     }
 
     private static func spelled(_ sql: [UInt8]) throws(WireError) -> [UInt8]? {

@@ -34,7 +34,7 @@ final class QueryRegistry: Sendable {
         hasher.combine(bytes: sql)
         if case .backslash = likeEscape { hasher.combine(likeEscape) }
         let key = hasher.finalize()
-        if let found = find(key), found.likeEscape == likeEscape, (found.source ?? found.text).bytes.elementsEqual(sql) { return found }
+        if let found = find(key), found.likeEscape == likeEscape, found.sent.bytes.elementsEqual(sql) { return found }
         let query = try Query(sql, likeEscape: likeEscape)
         generations.withLock { insert(query, key, &$0) }
         count(query.keptBytes)
@@ -59,7 +59,7 @@ final class QueryRegistry: Sendable {
 
     /// More is known of a text than before, and it may take much more.
     func wasAnalysed(_ query: Query) {
-        let isRemembered = (query.source ?? query.text).bytes.count <= SessionLimits.rememberedTextBytes
+        let isRemembered = query.sent.bytes.count <= SessionLimits.rememberedTextBytes
         guard isRemembered, let bytes = query.analysis?.keptBytes else { return }
         count(bytes)
     }

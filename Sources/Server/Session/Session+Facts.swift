@@ -49,7 +49,7 @@ extension Session {
         let open = state.portals.map { (name: $0.text, query: $1.statement.query, isBinary: $1.isBinaryCursor, isHoldable: $1.isHoldable) }
         return {
             open.map { cursor in
-                let text = cursor.query.source ?? cursor.query.text
+                let text = cursor.query.sent
                 return SessionFacts.Cursor(
                     name: cursor.name, statement: String(decoding: text.bytes, as: UTF8.self), isBinary: cursor.isBinary,
                     isHoldable: cursor.isHoldable)

@@ -158,7 +158,7 @@ extension Session {
     private func readyWriter(for portal: Portal, _ analysis: Analysis) throws(WireError) {
         try requireWriterTime()
         if !analysis.runsBesideSnapshot { leaveSnapshot(for: analysis) }
-        if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.source ?? portal.query.text) }
+        if writerMode == .lease { server.noteHolderStatement(clientID, portal.query.sent) }
     }
 
     /// As its connection sees the schema now.

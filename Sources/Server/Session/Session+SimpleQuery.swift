@@ -35,8 +35,10 @@ extension Session {
     /// Of this only the first words: SQLite's parser cannot be asked before the tables are there that a statement names.
     private func requireVerbs(of statements: [Range<Int>], in sql: UnsafeRawBufferPointer) throws(WireError) {
         for range in statements {
-            var lexer = SQLLexer(UnsafeRawBufferPointer(rebasing: sql[range]))
-            guard let token = lexer.next(), Verb(token) == .other else { continue }
+            let statement = UnsafeRawBufferPointer(rebasing: sql[range])
+            var lexer = SQLLexer(statement)
+            // What begins with a parenthesis may be a compound SELECT.
+            guard let token = lexer.next(), Verb(token) == .other, StatementHead(statement).verb == .other else { continue }
             throw WireError(
                 state: .syntaxError, message: "syntax error at or near \"\(token.text)\"",
                 position: ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql))

@@ -29,8 +29,11 @@ extension ErrorTranslation {
             SyntaxHints.unnest
         case Code.error where error.message.lowercased() == "no such column: interval":
             SyntaxHints.interval
+        case Code.error where error.message.hasPrefix("unit \"") && error.message.hasSuffix("without a date"):
+            "date_part and extract give a time's hour, minute, second, millisecond, microsecond and epoch."
         case Code.error where error.message.hasPrefix("unit \""):
-            "Units are millisecond, second, minute, hour, day, week, month, quarter and year; date_part also has dow, isodow, doy, epoch."
+            "Units are millisecond, second, minute, hour, day, week, month, quarter and year; date_part also has microsecond, decade, "
+                + "century, millennium, isoyear, dow, isodow, doy and epoch."
         case Code.error where sessionWord(error.message) != nil:
             sessionWord(error.message).map { "Beside other columns and inside expressions it is a function: \($0)()." }
         case Code.error where error.message == "unrecognized token: \":\"":

@@ -68,7 +68,7 @@ enum SQLTextRules {
             if case .column(let name) = use.context { require(isInside(name, statement), "a column's name is in the statement") }
         }
         _ = try? LikePatterns.escaped(statement)
-        _ = CompoundArms.rewritten(statement)
+        _ = try? CompoundArms.rewritten(statement)
         _ = PostgresSpelling.definition(statement)
         for columns in 0...3 {
             if let types = SelectListTypes.infer(statement, columnCount: columns) {

@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// `(SELECT …) UNION (SELECT …)`, as PostgreSQL's clients write a compound SELECT, and Django each of its: SQLite takes no parentheses
 /// there ("Simple SELECT statements … connected by compound operators", https://www.sqlite.org/lang_select.html#compound).
 ///
@@ -5,21 +7,25 @@
 /// `SELECT * FROM (SELECT …)`.
 enum CompoundArms {
     /// nil: nothing stands in such parentheses, as in nearly all statements.
-    static func rewritten(_ sql: UnsafeRawBufferPointer) -> [UInt8]? {
+    ///
+    /// - Throws: `.featureNotSupported` where SQLite would group the arms otherwise than PostgreSQL.
+    static func rewritten(_ sql: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
         guard mayHaveSome(sql) else { return nil }
         let table = TokenTable(sql)
+        // Of groups that begin a compound SELECT each may begin with another such.
+        let arms = table.tokens.indices.filter { table.tokens[$0].kind == .leftParenthesis && isArm($0, table) }
+        guard !arms.isEmpty else { return nil }
+        try requireOneGrouping(Set(arms), table, sql)
         var result = Array(sql)
         var wholes: [Int] = []
-        // Of groups that begin a compound SELECT each may begin with another such.
-        for index in table.tokens.indices where table.tokens[index].kind == .leftParenthesis && isArm(index, table) {
-            guard let close = table.otherParenthesis(index) else { continue }
-            guard isPlain(index + 1..<close, table) else {
-                wholes.append(table.tokens[index].start)
+        for (open, close) in arms.compactMap({ open in table.otherParenthesis(open).map { (open, $0) } }) {
+            guard isPlain(open + 1..<close, table) else {
+                wholes.append(table.tokens[open].start)
                 continue
             }
-            (result[table.tokens[index].start], result[table.tokens[close].start]) = (UInt8(ascii: " "), UInt8(ascii: " "))
+            (result[table.tokens[open].start], result[table.tokens[close].start]) = (UInt8(ascii: " "), UInt8(ascii: " "))
         }
-        guard !wholes.isEmpty else { return result.elementsEqual(sql) ? nil : result }
+        guard !wholes.isEmpty else { return result }
         var whole: [UInt8] = []
         var taken = 0
         for start in wholes {
@@ -30,13 +36,53 @@ enum CompoundArms {
         return whole + result[taken...]
     }
 
+    /// What connects SELECTs on one level of parentheses.
+    private struct Level {
+        var hasArm = false
+        var hasOthers = false
+        /// An INTERSECT behind UNION or EXCEPT.
+        var intersect: Int?
+    }
+
+    /// Whoever writes such parentheses means PostgreSQL, where "INTERSECT binds more tightly than UNION"
+    /// (https://www.postgresql.org/docs/current/sql-select.html#SQL-INTERSECT). SQLite's "group from left to right"
+    /// (https://www.sqlite.org/lang_select.html#compound).
+    private static func requireOneGrouping(
+        _ arms: Set<Int>, _ table: TokenTable, _ sql: UnsafeRawBufferPointer
+    ) throws(WireError) {
+        var levels = [Level()]
+        for (index, token) in table.tokens.enumerated() {
+            let last = levels.count - 1
+            if token.kind == .leftParenthesis {
+                if arms.contains(index) { levels[last].hasArm = true }
+                levels.append(Level())
+            } else if token.kind == .rightParenthesis, last > 0 {
+                try requireOneGrouping(levels.removeLast(), table, sql)
+            } else if token.matches("intersect") {
+                if levels[last].hasOthers, levels[last].intersect == nil { levels[last].intersect = index }
+            } else if token.isCompoundOperator {
+                levels[last].hasOthers = true
+            }
+        }
+        for level in levels { try requireOneGrouping(level, table, sql) }
+    }
+
+    private static func requireOneGrouping(_ level: Level, _ table: TokenTable, _ sql: UnsafeRawBufferPointer) throws(WireError) {
+        guard level.hasArm, let index = level.intersect else { return }
+        throw WireError(
+            state: .featureNotSupported, message: "INTERSECT behind UNION or EXCEPT is not available",
+            detail: "SQLite groups SELECTs from left to right, PostgreSQL those around INTERSECT first.",
+            hint: "Put the INTERSECT and the SELECTs on both sides of it in parentheses.",
+            position: ErrorTranslation.characterPosition(ofByte: table.tokens[index].start, in: sql))
+    }
+
     /// One SELECT, without what belongs to a statement as a whole.
     private static func isPlain(_ arm: Range<Int>, _ table: TokenTable) -> Bool {
         guard table.tokens[arm.lowerBound].matches("select") else { return false }
         var index = arm.lowerBound
         while index < arm.upperBound {
             let token = table.tokens[index]
-            if isOperator(token) || token.matches("order") || token.matches("limit") { return false }
+            if token.isCompoundOperator || token.matches("order") || token.matches("limit") { return false }
             index = table.after(index)
         }
         return true
@@ -46,21 +92,29 @@ enum CompoundArms {
     private static func isArm(_ index: Int, _ table: TokenTable) -> Bool {
         guard let close = table.otherParenthesis(index), let inner = table[index + 1], beginsQuery(inner) else { return false }
         if let before = table[index - 1] {
-            if isOperator(before) || (before.matches("all") && table[index - 2]?.matches("union") == true) { return true }
+            if before.isCompoundOperator || (before.matches("all") && table[index - 2]?.matches("union") == true) { return true }
             // Behind `)` it follows common tables, or an INSERT's columns.
             guard before.kind == .leftParenthesis || before.kind == .rightParenthesis else { return false }
-            return table[close + 1].map(isOperator) ?? false
+            return table[close + 1]?.isCompoundOperator ?? false
         }
         guard let next = table[close + 1] else { return true }
-        return isOperator(next) || next.kind == .semicolon || next.matches("order") || next.matches("limit") || next.matches("offset")
+        return next.isCompoundOperator || next.kind == .semicolon || next.matches("order") || next.matches("limit")
+            || next.matches("offset")
     }
 
     private static func beginsQuery(_ token: SQLToken) -> Bool {
         token.matches("select") || token.matches("values") || token.matches("with") || token.kind == .leftParenthesis
     }
 
-    private static func isOperator(_ token: SQLToken) -> Bool {
-        token.matches("union") || token.matches("intersect") || token.matches("except")
+    /// `-- …`, at whose end this is. What stands in a string is taken for one, too.
+    private static func endsComment(_ newline: Int, _ sql: UnsafeRawBufferPointer) -> Bool {
+        guard sql[newline] == UInt8(ascii: "\n") else { return false }
+        var start = newline
+        while start > 0, sql[start - 1] != UInt8(ascii: "\n") {
+            start -= 1
+            if sql[start] == UInt8(ascii: "-"), sql[start + 1] == UInt8(ascii: "-") { return true }
+        }
+        return false
     }
 
     /// Told from the bytes: it begins with a parenthesis, or one stands behind another, or behind a word that ends as those do that
@@ -69,9 +123,14 @@ enum CompoundArms {
         var start = 0
         while let open = PostgresSpelling.next("(", in: sql, start) {
             var end = open
-            while end > 0, isSpace(sql[end - 1]) { end -= 1 }
+            while end > 0, isSpace(sql[end - 1]) {
+                end -= 1
+                if endsComment(end, sql) { return true }
+            }
             guard end > 1 else { return true }
             switch (lowerASCII(sql[end - 2]), lowerASCII(sql[end - 1])) {
+            // A comment may hide the word, or the beginning.
+            case (UInt8(ascii: "*"), UInt8(ascii: "/")): return true
             case (_, UInt8(ascii: "(")), (_, UInt8(ascii: ")")), (UInt8(ascii: "o"), UInt8(ascii: "n")),
                 (UInt8(ascii: "l"), UInt8(ascii: "l")),
                 (UInt8(ascii: "c"), UInt8(ascii: "t")), (UInt8(ascii: "p"), UInt8(ascii: "t")):

@@ -4,7 +4,7 @@ enum CompoundSelect {
 
     /// As a word, and not in a name or a text.
     private static func hasWord(_ sql: UnsafeRawBufferPointer) -> Bool {
-        TokenTable(sql).tokens.contains { $0.matches("union") || $0.matches("intersect") || $0.matches("except") }
+        TokenTable(sql).tokens.contains(where: \.isCompoundOperator)
     }
 
     /// UNION, INTERSECT or EXCEPT stands somewhere, as a word or in a text; in one pass, since every new text is asked.

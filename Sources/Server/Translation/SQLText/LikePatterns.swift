@@ -21,7 +21,7 @@ enum LikePatterns {
         for index in table.tokens.indices where isOperator(index, table) {
             switch patternEnd(index + 1, table) {
             case .found(let end): places.append(table.tokens[end - 1].end)
-            case .escaped, .missing: break
+            case .escaped, .missing, .plain: break
             case .unclear:
                 throw WireError(
                     state: .featureNotSupported, message: "the end of LIKE's pattern is not understood",
@@ -46,13 +46,23 @@ enum LikePatterns {
     private static func isOperator(_ index: Int, _ table: TokenTable) -> Bool {
         guard table.tokens[index].matches("like") else { return false }
         let last = table[index - 1]?.matches("not") == true ? index - 2 : index - 1
-        return table.endsOperand(last) || table[last]?.matches("isnull") == true || table[last]?.matches("notnull") == true
+        return (table.endsOperand(last) || table.isPostfix(last)) && !isCommonTable(index, table)
+    }
+
+    /// `WITH RECURSIVE like(a) AS (…)`.
+    private static func isCommonTable(_ index: Int, _ table: TokenTable) -> Bool {
+        guard let word = table[index - 1], word.matches("with") || word.matches("recursive") else { return false }
+        guard table[index + 1]?.kind == .leftParenthesis, case let next = table.after(index + 1), table[next]?.matches("as") == true
+        else { return false }
+        return table[next + 1].map { $0.kind == .leftParenthesis || $0.matches("not") || $0.matches("materialized") } ?? false
     }
 
     private enum PatternEnd {
         /// The index behind the pattern.
         case found(Int)
         case escaped
+        /// A string without a backslash: it means the same, and is what a partial index or an ON CONFLICT has.
+        case plain
         /// SQLite complains.
         case missing
         case unclear
@@ -74,11 +84,14 @@ enum LikePatterns {
             }
             index = end
             while table[index]?.matches("collate") == true, table[index + 1]?.isIdentifierLike == true { index += 2 }
-            guard let next = table[index] else { return .found(index) }
+            let isPlain = index == first + 1 && token.kind == .string && !token.bytes.contains(UInt8(ascii: "\\"))
+            guard let next = table[index] else { return isPlain ? .plain : .found(index) }
             if next.matches("escape") { return .escaped }
             // They bind more tightly to SQLite, and less to PostgreSQL.
             if next.isSymbol("<") || next.isSymbol("<=") || next.isSymbol(">") || next.isSymbol(">=") { return .unclear }
-            guard next.isArithmetic || next.isSymbol("||") || next.isSymbol("->") || next.isSymbol("->>") else { return .found(index) }
+            guard next.isArithmetic || next.isSymbol("||") || next.isSymbol("->") || next.isSymbol("->>") else {
+                return isPlain ? .plain : .found(index)
+            }
             index += 1
         }
     }

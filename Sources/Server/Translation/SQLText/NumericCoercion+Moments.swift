@@ -44,7 +44,7 @@ extension NumericCoercion {
         var (low, high) = (first, last)
         while true {
             if let right = table[high + 1], isSign(right) { return true }
-            if let left = table[low - 1], isSign(left), let before = table[low - 2], endsOperand(before) { return true }
+            if let left = table[low - 1], isSign(left), table.endsOperand(low - 2) { return true }
             guard table[low - 1]?.kind == .leftParenthesis, table.otherParenthesis(low - 1) == high + 1 else { return false }
             if let before = table[low - 2], before.isIdentifierLike, !before.isReservedWord { return false }
             (low, high) = (low - 1, high + 1)

@@ -28,7 +28,7 @@ enum NumericCoercion {
         var last: SQLToken?
         for token in SQLLexer(sql) {
             // The sign of a negative number stands behind no operand.
-            hasSign = hasSign || (isSign(token) && last.map(endsOperand) == true)
+            hasSign = hasSign || (isSign(token) && last.map { $0.endsOperand || $0.mayBeName } == true)
             if token.kind == .identifier {
                 hasMoment = hasMoment || isMomentWord(token) || isMomentFunction(token)
                 hasCast = hasCast || token.matches("cast")
@@ -58,13 +58,5 @@ enum NumericCoercion {
             if end > 3, sql[end - 1] | 0x20 == UInt8(ascii: "t"), sql[end - 2] | 0x20 == UInt8(ascii: "s") { return true }
         }
         return false
-    }
-
-    static func endsOperand(_ token: SQLToken) -> Bool {
-        switch token.kind {
-        case .quotedIdentifier, .string, .blob, .number, .parameter, .rightParenthesis: true
-        case .identifier: token.matches("null") || token.matches("end") || !token.isReservedWord
-        default: false
-        }
     }
 }

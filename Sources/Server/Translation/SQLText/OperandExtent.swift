@@ -74,14 +74,16 @@ struct OperandExtent {
         guard let token = table[first] else { return nil }
         if token.kind == .leftParenthesis { return table.otherParenthesis(first).map { $0 + 1 } }
         guard token.isLiteral || token.kind == .parameter || token.isIdentifierLike else { return nil }
-        guard !token.isReservedWord || token.matches("null") else { return nil }
+        // What can only be an operator elsewhere is a name here.
+        guard !token.isReservedWord || token.matches("null") || token.mayBeName else { return nil }
         var index = first + 1
         for _ in 0..<Self.mostDots where table[index]?.isSymbol(".") ?? false && table[index + 1]?.isIdentifierLike ?? false { index += 2 }
         if table[index]?.kind == .leftParenthesis { index = table.after(index) }
         for _ in 0..<Self.mostWindows {
             // Behind anything but a call they are names.
-            guard table[index - 1]?.kind == .rightParenthesis, let word = table[index], word.matches("over") || word.matches("filter"),
-                table[index + 1] != nil
+            guard table[index - 1]?.kind == .rightParenthesis, let word = table[index], let next = table[index + 1],
+                word.matches("over") || word.matches("filter"),
+                next.kind == .leftParenthesis || (word.matches("over") && next.isIdentifierLike && !next.isReservedWord)
             else { break }
             index = table.after(index + 1)
         }
@@ -110,7 +112,7 @@ struct OperandExtent {
         case .identifier:
             token.matches("and") || token.matches("or") || token.matches("where") || token.matches("group")
                 || token.matches("order") || token.matches("having") || token.matches("limit")
-                || token.matches("union") || token.matches("intersect") || token.matches("except")
+                || token.isCompoundOperator
                 || token.matches("then") || token.matches("when") || token.matches("else") || token.matches("end")
                 || token.matches("returning") || token.matches("as") || token.matches("from") || token.matches("on")
                 || token.matches("join") || token.matches("left") || token.matches("inner") || token.matches("cross")

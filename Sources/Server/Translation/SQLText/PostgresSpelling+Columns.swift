@@ -5,7 +5,8 @@ extension PostgresSpelling {
     /// `"book"."title"::text`, as Django writes it for LIKE: CAST does the same of texts and integers. Of other types it does not: PostgreSQL
     /// rounds where SQLite cuts, and knows what is a date.
     mutating func castName(_ token: SQLToken) -> Bool {
-        guard byte(token.end) == UInt8(ascii: ":"), !token.isReservedWord, !token.matches("true"), !token.matches("false")
+        guard byte(token.end) == UInt8(ascii: ":"), !token.isReservedWord || token.mayBeName, !token.matches("true"),
+            !token.matches("false")
         else { return false }
         let before = lexer
         guard let type = typeName(token.end), type.type == .text || type.type == .varchar, sql[type.end - 1] != UInt8(ascii: ")") else {

@@ -2,7 +2,8 @@
 extension PostgresSpelling {
     /// Parts that are integers, to which date_part() gives doubles.
     private static let wholeParts: Set<String> = [
-        "year", "quarter", "month", "week", "day", "hour", "minute", "dow", "isodow", "doy",
+        "millennium", "century", "decade", "year", "isoyear", "quarter", "month", "week", "day", "hour", "minute", "dow", "isodow", "doy",
+        "microsecond", "microseconds",
     ]
     private static let otherParts: Set<String> = ["second", "millisecond", "milliseconds", "epoch"]
 

@@ -103,7 +103,7 @@ struct ResultNames {
         while index < end {
             let token = table.tokens[index]
             if token.matches("case") { depth += 1 }
-            if token.matches("end"), table.endsOperand(index - 1) { depth -= 1 }
+            if table.endsCase(index) { depth -= 1 }
             if token.matches("else"), depth == 1 { otherwise = index }
             index = table.after(index)
         }

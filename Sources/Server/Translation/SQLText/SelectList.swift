@@ -37,7 +37,7 @@ struct SelectList {
         var listEnded = false
         while index < end {
             let token = table.tokens[index]
-            let isCompound = token.matches("union") || token.matches("intersect") || token.matches("except")
+            let isCompound = token.isCompoundOperator
             guard throughCompound || !isCompound else { return nil }
             if !listEnded {
                 let ends = isCompound || token.kind == .semicolon || token.kind == .rightParenthesis || Self.endsList(table, index)
@@ -74,9 +74,10 @@ struct SelectList {
         guard item.count > 1, let last = item.last else { return item }
         if table.tokens[last - 1].matches("as") { return item.dropLast(2) }
         let token = table.tokens[last]
-        let canName =
-            token.kind == .quotedIdentifier || token.kind == .string
-            || (token.kind == .identifier && !token.isReservedWord)
+        // `max(n) filter`: without parentheses behind it.
+        let isName =
+            token.kind == .identifier && (!token.isReservedWord || token.matches("filter") || token.matches("over") || token.matches("by"))
+        let canName = token.kind == .quotedIdentifier || token.kind == .string || isName
         return canName && table.endsOperand(last - 1) ? item.dropLast() : item
     }
 

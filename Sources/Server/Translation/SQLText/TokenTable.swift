@@ -81,13 +81,16 @@ struct TokenTable {
         return index + 1
     }
 
-    /// The END of the CASE at `index`. The word may name a column, too, but not behind an operand.
+    /// END may name a column, too, but not behind an operand.
+    func endsCase(_ index: Int) -> Bool { tokens[index].matches("end") && (endsOperand(index - 1) || isPostfix(index - 1)) }
+
+    /// The END of the CASE at `index`.
     func endOfCase(_ index: Int, in range: Range<Int>) -> Int? {
         var open = 0
         var next = index
         while next < range.upperBound {
             if tokens[next].matches("case") { open += 1 }
-            if tokens[next].matches("end"), endsOperand(next - 1) || isPostfix(next - 1) {
+            if endsCase(next) {
                 open -= 1
                 if open == 0 { return next }
             }
@@ -96,23 +99,54 @@ struct TokenTable {
         return nil
     }
 
-    private func isPostfix(_ index: Int) -> Bool {
+    func isPostfix(_ index: Int) -> Bool {
         self[index].map { $0.matches("isnull") || $0.matches("notnull") } ?? false
     }
 
     /// Whether an expression can end with this token, so that an operator after it is a binary one.
     func endsOperand(_ index: Int) -> Bool {
         guard let token = self[index] else { return false }
-        switch token.kind {
-        case .quotedIdentifier, .string, .blob, .number, .parameter, .rightParenthesis: return true
-        case .identifier: return token.matches("null") || token.matches("end") || !token.isReservedWord
-        default: return false
-        }
+        return token.endsOperand || (token.mayBeName && isName(index))
+    }
+
+    /// A word that may be an operator or a clause, too, is a name where that has nothing before it: `WHERE filter LIKE 'x'`.
+    private func isName(_ index: Int) -> Bool {
+        guard let before = self[index - 1], !before.endsOperand, !isPostfix(index - 1) else { return false }
+        // Of several such words behind each other nothing is said, but for the BY of a clause.
+        if before.mayBeName { return isBy(index - 1) }
+        let word = tokens[index]
+        return !isBy(index) && (!before.matches("not") || word.matches("filter") || word.matches("over") || word.matches("by"))
+    }
+
+    /// That of GROUP BY, ORDER BY, PARTITION BY.
+    private func isBy(_ index: Int) -> Bool {
+        guard tokens[index].matches("by"), let before = self[index - 1] else { return false }
+        return before.matches("group") || before.matches("order") || before.matches("partition")
     }
 }
 
 extension SQLToken {
-    /// The keywords of SQLite's expressions and clauses that can name nothing and end no operand.
+    /// Whether an expression can end with it, wherever it stands.
+    var endsOperand: Bool {
+        switch kind {
+        case .quotedIdentifier, .string, .blob, .number, .parameter, .rightParenthesis: true
+        case .identifier: matches("null") || matches("end") || !isReservedWord
+        default: false
+        }
+    }
+
+    /// Of the reserved words those that SQLite takes as names, too, where they can be nothing else ("fallback" in its grammar,
+    /// https://www.sqlite.org/src/file/src/parse.y).
+    var mayBeName: Bool {
+        kind == .identifier
+            && (matches("filter") || matches("over") || matches("like") || matches("glob") || matches("regexp") || matches("match")
+                || matches("by"))
+    }
+
+    /// It connects the SELECTs of a compound one.
+    var isCompoundOperator: Bool { matches("union") || matches("intersect") || matches("except") }
+
+    /// The keywords of SQLite's expressions and clauses that end no operand. But for `mayBeName` they can name nothing.
     var isReservedWord: Bool {
         isExpressionWord || isClauseWord
     }
@@ -128,8 +162,8 @@ extension SQLToken {
     var isClauseWord: Bool {
         matches("select") || matches("from") || matches("where") || matches("on") || matches("having")
             || matches("group") || matches("order") || matches("by") || matches("limit") || matches("set")
-            || matches("values") || matches("returning") || matches("union") || matches("intersect")
-            || matches("except") || matches("join") || matches("using") || matches("all") || matches("into")
+            || matches("values") || matches("returning") || isCompoundOperator || matches("join") || matches("using")
+            || matches("all") || matches("into")
     }
 
     var isComparison: Bool {
