@@ -74,6 +74,7 @@ def test_ceilings(serve):
                 error = client.query(sql).error
                 assert error["C"] == "22023" and ceiling in error["M"]
                 client.query("ROLLBACK").check()
+                assert client.value(f"SHOW {name}") == ceiling
         client.query(f"SET {name} = '7ms'").check()
         assert client.value(f"SHOW {name}") == "7ms"
         client.query(f"RESET {name}").check()
@@ -93,6 +94,7 @@ def test_ceilings(serve):
     assert timeout["C"] == "57014" and "= 0" not in timeout["H"] and "up to what its access rule allows" in timeout["H"]
     client.query("BEGIN; SET statement_timeout = '20ms'").check()
     client.query("ROLLBACK").check()
+    assert client.value("SHOW statement_timeout") == "300ms"
     assert client.query(endless).state == "57014"
 
 

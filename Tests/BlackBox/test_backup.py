@@ -291,9 +291,6 @@ def test_beside_writers(served, backups):
     assert [two for _, (two,) in copies] == sorted(two for _, (two,) in copies)
 
 
-# Ending early
-
-
 @pytest.fixture(scope="module")
 def large_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("large") / "app.db"
@@ -328,6 +325,16 @@ def under_way(daemon):
 def has_begun(backups):
     """It is said to be made before its file is there."""
     eventually(lambda: ".copy.db.walpool-backup" in os.listdir(backups), "the backup's file")
+
+
+def test_a_writer_does_not_wait_for_its_end(large):
+    with large.client() as writer:
+        _, watcher = under_way(large)
+        assert writer.query("INSERT INTO r VALUES (x'00', x'00')").tag == "INSERT 0 1"
+    assert last(watcher)["state"] in ("copying", "checking")
+
+
+# Ending early
 
 
 def test_cancelled(large, backups):

@@ -110,7 +110,7 @@ def test_identity(start_daemon):
         name = lambda table, column: client.value(f"SELECT pg_get_serial_sequence('{table}', '{column}')")
         assert name("a", "id") == "main.a_id_seq1" and name('"B c"', "Key") == 'main."B c_Key_seq"'
         assert name("a", "n") is None and name("down", "id") is None and name("nosuch", "id") is None
-        client.query(
+        assert client.query(
             "SELECT s.seqtypid, seqstart, seqincrement, seqmax, seqmin, seqcache, seqcycle FROM pg_sequence s WHERE s.seqrelid = "
             "pg_get_serial_sequence('named', 'id')::regclass::oid").check().texts == [("20", "1", "1", str(2**63 - 1), "1", "1", "f")]
         assert client.value("SELECT count(*) FROM pg_class WHERE relkind = 'S'") == "0"

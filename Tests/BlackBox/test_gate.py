@@ -5,7 +5,8 @@ import fcntl
 import pytest
 
 import wire
-from daemon import daemon_reads
+from daemon import daemon_reads, eventually
+from metrics import values
 from test_preparing import select
 
 # 256 KiB: 63 pages, the gate at 47 of them.
@@ -157,7 +158,7 @@ def test_a_client_that_does_not_read(db):
 
 
 def test_many_readers_and_writers(db):
-    """Readers that wait at the closed gate get their rows when it opens."""
+    """However often the gate closes, readers get their rows; only those that keep a snapshot lose it."""
     readers = [db.client() for _ in range(20)]
     pins = [pinned(db) for _ in range(3)]
     for reader in readers:
@@ -191,6 +192,36 @@ def test_a_long_write_while_readers_leave(start_daemon):
         client.cancel()
         assert client.reply().state == "57014"
     daemon.run("INSERT INTO t (v) VALUES ('last')")
+
+
+def test_readers_wait_at_the_closed_gate(start_daemon):
+    """
+        reader                  writer                          other readers
+        SELECT: endless
+                                writes to the gate's level
+                                                                SELECT: wait
+        is cancelled
+                                                                get their rows
+    """
+    daemon = start_daemon(config=CONFIG.replace("20ms", "60s"))
+    daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT)", "INSERT INTO t (v) VALUES ('first')")
+    reader, writer, console = daemon.client(), daemon.client(), daemon.client(database="walpool")
+    others = [daemon.client() for _ in range(20)]
+    wal = lambda: dict(console.query("SHOW WAL").check().texts)
+    reader.send(wire.query(ENDLESS))
+    eventually(lambda: "oldest_snapshot_owner" in wal(), "its snapshot")
+    while wal_bytes(daemon) < 48 * 4120:
+        writer.query("INSERT INTO t (v) VALUES (hex(randomblob(2000)))").check()
+    eventually(lambda: wal()["gate_closed"] == "yes", "the closed gate")
+    for other in others:
+        other.send(wire.query("SELECT count(*) > 1 FROM t"))
+    # All of them wait, though readers are free.
+    eventually(lambda: values(daemon)["walpool_queue_length", ("connection", "reader")] == len(others), "the queue")
+    assert not any(other.has_reply() for other in others)
+    reader.cancel()
+    assert reader.reply().state == "57014"
+    for other in others:
+        assert other.reply().check().texts == [("t",)]
 
 
 # What others do

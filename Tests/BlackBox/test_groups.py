@@ -5,6 +5,7 @@ import pytest
 import wire
 from groups_fixtures import db, Group, ids, insert, pipeline  # noqa: F401 (fixtures)
 from interleaving import outcome
+from metrics import moved
 
 
 def test_all_succeed(db):
@@ -165,21 +166,33 @@ def test_last_insert_rowid_of_each_member(db):
 def test_larger_than_one_group(start_daemon):
     daemon = start_daemon(config="group_members = 4\nwriter_idle_limit = 0\n")
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, who TEXT)", "INSERT INTO t VALUES (0, 'first')")
-    group = Group(daemon)
-    for id in range(1, 41):
-        group.add(insert(id) if id % 5 else "INSERT OR ROLLBACK INTO t VALUES (0, 'again')")
-    assert group.outcomes() == ["INSERT 0 1" if id % 5 else "ERROR 23505" for id in range(1, 41)]
+
+    def work():
+        group = Group(daemon)
+        for id in range(1, 41):
+            group.add(insert(id) if id % 5 else "INSERT OR ROLLBACK INTO t VALUES (0, 'again')")
+        assert group.outcomes() == ["INSERT 0 1" if id % 5 else "ERROR 23505" for id in range(1, 41)]
+
+    changes = moved(daemon, work)
     assert ids(daemon) == [id for id in range(1, 41) if id % 5]
+    # None has more than four.
+    groups = changes["walpool_group_transactions_count",]
+    assert groups >= 10 and changes["walpool_group_transactions_bucket", ("le", "4")] == groups
 
 
 def test_group_without_time(start_daemon):
     # A group that may take no time has one member after the other; nobody is forgotten.
     daemon = start_daemon(config="group_time_limit = 0\nwriter_idle_limit = 0\n")
     daemon.run("CREATE TABLE t (id INTEGER PRIMARY KEY, who TEXT)")
-    group = Group(daemon)
-    for id in range(1, 21):
-        group.add(insert(id))
-    assert group.outcomes() == ["INSERT 0 1"] * 20
+
+    def work():
+        group = Group(daemon)
+        for id in range(1, 21):
+            group.add(insert(id))
+        assert group.outcomes() == ["INSERT 0 1"] * 20
+
+    # Each group has all who wait, takes on the first, and puts the others back.
+    assert moved(daemon, work)["walpool_group_transactions_count",] == 20
     assert ids(daemon) == list(range(1, 21))
 
 
@@ -215,14 +228,17 @@ def test_many_clients_at_once(db):
     assert ids(db) == [n * 1000 + turn + 1 for n in range(16) for turn in range(rounds) if turn % 10 != 9]
 
 
-@pytest.mark.parametrize("failing", [wire.describe_statement("nosuch"), wire.parse("SELECT * FROM nosuch"), wire.parse("SELEC")],
-                         ids=["describe", "parse", "syntax"])
-@pytest.mark.parametrize("definition", [
-    "CREATE TABLE made (a)", "DROP TABLE u", "ALTER TABLE t ADD COLUMN made INT", "CREATE INDEX made ON t (who)", "CREATE VIEW made AS SELECT 1",
-    "CREATE TRIGGER made AFTER INSERT ON t BEGIN SELECT 1; END", "DROP TRIGGER guard", "PRAGMA user_version = 7", "PRAGMA application_id = 7",
-    "INSERT INTO t VALUES (7, 'made')", "UPDATE t SET who = 'made' WHERE id = 0 RETURNING id", "DELETE FROM t",
+@pytest.mark.parametrize("failing, state", [
+    (wire.describe_statement("nosuch"), "26000"), (wire.parse("SELECT * FROM nosuch"), "42P01"), (wire.parse("SELEC"), "42601")],
+    ids=["describe", "parse", "syntax"])
+@pytest.mark.parametrize("definition, tag", [
+    ("CREATE TABLE made (a)", "CREATE TABLE"), ("DROP TABLE u", "DROP TABLE"), ("ALTER TABLE t ADD COLUMN made INT", "ALTER TABLE"),
+    ("CREATE INDEX made ON t (who)", "CREATE INDEX"), ("CREATE VIEW made AS SELECT 1", "CREATE VIEW"),
+    ("CREATE TRIGGER made AFTER INSERT ON t BEGIN SELECT 1; END", "CREATE TRIGGER"), ("DROP TRIGGER guard", "DROP TRIGGER"),
+    ("PRAGMA user_version = 7", "PRAGMA"), ("PRAGMA application_id = 7", "PRAGMA"), ("INSERT INTO t VALUES (7, 'made')", "INSERT 0 1"),
+    ("UPDATE t SET who = 'made' WHERE id = 0 RETURNING id", "UPDATE 1"), ("DELETE FROM t", "DELETE 2"),
 ])
-def test_what_a_failed_pipeline_did_is_undone(db, definition, failing):
+def test_what_a_failed_pipeline_did_is_undone(db, definition, tag, failing, state):
     """A definition counts no changes, and it was not the statement that failed."""
     look = ("SELECT (SELECT group_concat(coalesce(sql, name)) FROM sqlite_schema) || (SELECT group_concat(who) FROM t)"
             " || (SELECT user_version FROM pragma_user_version) || (SELECT application_id FROM pragma_application_id)")
@@ -231,5 +247,5 @@ def test_what_a_failed_pipeline_did_is_undone(db, definition, failing):
     group.add(insert(1))
     group.add(wire.parse(definition, name=""), wire.bind([]), wire.execute(), failing, wire.sync())
     group.add("DELETE FROM t WHERE id = 1")
-    assert group.outcomes()[1].split("; ")[-1].startswith("ERROR")
+    assert group.outcomes() == ["INSERT 0 1", f"{tag}; ERROR {state}", "DELETE 1"]
     assert db.value(look) == before

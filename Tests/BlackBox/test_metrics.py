@@ -237,11 +237,13 @@ def test_loopback_of_version_6(start_daemon):
     assert Response(over_tcp(("::1", port), b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")).status == 200
 
 
-def test_no_address_without_the_setting(daemon):
+def test_no_address_without_the_setting(daemon, start_daemon):
+    with_the_setting = start_daemon(config=f'metrics_address = "127.0.0.1:{free_port()}"\n')
     result = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True)
     if result.returncode != 0:
         pytest.skip("there is no ss")
-    assert f"pid={daemon.pid}," not in result.stdout
+    # That of the one is found in this way.
+    assert f"pid={with_the_setting.pid}," in result.stdout and f"pid={daemon.pid}," not in result.stdout
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:9187", "192.0.2.1:9187", "[::]:9187", "localhost:9187", "127.0.0.1"])

@@ -152,12 +152,19 @@ def test_modifiers_with_spaces_and_binary_numbers(db):
     asyncio.run(work())
 
 
-@pytest.mark.parametrize(
-    "sql", ["SELECT $1::NUMERIC(10, x)", "SELECT $1::nothing(10, 2)", "SELECT $1::interval (10, 2)", "SELECT t::int8 FROM s", "SELECT 'x'::int8", "SELECT 'x'::date", "SELECT 'NaN'::float8", "SELECT E'\\x41'",
-            "SELECT E'a\\'b'", "SELECT 'x'::nothing", "SELECT ARRAY[1, 2", "SELECT now() - (('1 day'::interval))",
-            "SELECT 1 + ('2024-05-06'::date)", "SELECT (('2024-05-06'::date)) - 1", "SELECT 't'::bool::text", "SELECT 1 + (SELECT '2024-01-02'::date)", "SELECT '1.50'::numeric::text"])
-def test_what_is_not_understood_is_refused(client, sql):
-    assert client.query(sql).state in ("42601", "42703", "0A000", "22003")
+@pytest.mark.parametrize("sql, state", [
+    ("SELECT $1::NUMERIC(10, x)", "42601"), ("SELECT $1::nothing(10, 2)", "42601"), ("SELECT $1::interval (10, 2)", "42601"),
+    ("SELECT t::int8 FROM s", "42601"), ("SELECT 'x'::int8", "42601"), ("SELECT 'x'::date", "42601"), ("SELECT 'x'::nothing", "42601"),
+    ("SELECT 't'::bool::text", "42601"), ("SELECT '1.50'::numeric::text", "42601"),
+    ("SELECT E'\\x41'", "42601"), ("SELECT E'a\\'b'", "42601"), ("SELECT ARRAY[1, 2", "42601"),
+    # No number that SQLite has.
+    ("SELECT 'NaN'::float8", "22003"),
+    # Of a type that nothing here calculates with.
+    ("SELECT now() - (('1 day'::interval))", "0A000"), ("SELECT 1 + ('2024-05-06'::date)", "0A000"),
+    ("SELECT (('2024-05-06'::date)) - 1", "0A000"), ("SELECT 1 + (SELECT '2024-01-02'::date)", "0A000"),
+])
+def test_what_is_not_understood_is_refused(client, sql, state):
+    assert client.query(sql).state == state
 
 
 @pytest.fixture

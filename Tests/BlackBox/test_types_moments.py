@@ -95,13 +95,15 @@ def test_what_has_another_order_than_its_text(rows, where, value):
         rows(where, value)
 
 
-@pytest.mark.parametrize("where, value", [
-    ("d = %s", timedelta(days=5)), ("d <> %s", Jsonb(9)), ("d > %s::interval", None), ("length(%s) > 100", Jsonb(9)), ("'1'::jsonb = %s", Jsonb(9)),
-    ("coalesce(%s, d) > 'x'", Jsonb(9)), ("'0' < %s ->> 'a'", Jsonb({"a": 1})), ("d BETWEEN '' AND %s ->> 'a'", Jsonb({"a": 1})),
-    ("'0' < ('{\"a\":1}'::jsonb) ->> 'a' AND %s IS NULL", None), ("d > '{\"a\":1}'::jsonb ->> 'a' AND %s IS NULL", None),
+@pytest.mark.parametrize("where, value, found", [
+    ("d = %s", timedelta(days=5), []), ("d <> %s", Jsonb(9), [1, 2, 3]), ("d > %s::interval", None, []),
+    ("length(%s) > 100", Jsonb(9), []), ("'1'::jsonb = %s", Jsonb(9), []), ("coalesce(%s, d) > 'x'", Jsonb(9), []),
+    # A number in JSON is one, as SQLite has it, and less than any text.
+    ("'0' < %s ->> 'a'", Jsonb({"a": 1}), []), ("d BETWEEN '' AND %s ->> 'a'", Jsonb({"a": 1}), []),
+    ("'0' < ('{\"a\":1}'::jsonb) ->> 'a' AND %s IS NULL", None, []), ("d > '{\"a\":1}'::jsonb ->> 'a' AND %s IS NULL", None, [1, 2, 3]),
 ])
-def test_which_needs_no_order(rows, where, value):
-    assert rows(where, value) in ([], [1, 2, 3])
+def test_which_needs_no_order(rows, where, value, found):
+    assert rows(where, value) == found
 
 
 @pytest.mark.parametrize("sql, values", [

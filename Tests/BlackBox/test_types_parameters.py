@@ -233,8 +233,7 @@ def test_what_is_stored_without_a_type_stays_a_text(client, sql):
         client.query("DELETE FROM kv WHERE k <> 0; UPDATE kv SET v = 0").check()
         client.extended(sql, [text.encode()], types=[wire.TEXT]).check()
         if "counted" not in sql:
-            assert client.value(f"SELECT count(*) FROM kv WHERE v = '{text}' OR (k = 0 AND v = 0)") in ("1", "2")
-            assert client.value("SELECT count(*) FROM kv WHERE v > 0 AND typeof(v) <> 'text'") == "0"
+            assert client.query("SELECT v, typeof(v) FROM kv WHERE v IS NOT 0").check().texts == [(text, "text")]
     # Without a type nothing decides, except that it is counted with.
     client.query("DELETE FROM kv WHERE k <> 0; UPDATE kv SET v = 0").check()
     reply = client.extended(sql, [b"5"])

@@ -108,6 +108,8 @@ def test_client_write_timeout_frees_the_reader(start_daemon):
     assert daemon.value("SELECT 1") == "1", "it waits for the reader and gets it"
     # The stalled session is gone; what was under way can still be read.
     stalled.rest()
+    # What the next test does not find.
+    eventually(lambda: "did not take its reply" in daemon.errors, "the line")
 
 
 def test_client_write_timeout_is_not_for_who_reads_slowly(start_daemon):

@@ -21,10 +21,10 @@ def test_result_formats(client):
     assert client.extended(sql, result_formats=[1, 0, 1]).rows == [[binary[0], text[1], binary[2]]]
 
 
-@pytest.mark.parametrize("formats", [[1, 1], [0, 0, 0, 0], [2], [-1], [0, 1, 7]])
-def test_wrong_result_formats(client, formats):
+@pytest.mark.parametrize("formats, state", [([1, 1], "08P01"), ([0, 0, 0, 0], "08P01"), ([2], "22023"), ([-1], "22023"), ([0, 1, 7], "22023")])
+def test_wrong_result_formats(client, formats, state):
     reply = client.extended("SELECT 1, 2, 3", result_formats=formats)
-    assert reply.state in ("08P01", "22023", "0A000")
+    assert reply.state == state
     assert client.value("SELECT 1") == "1"
 
 
@@ -33,22 +33,20 @@ def test_parameter_formats(client):
     binary = [struct.pack("!q", -2), struct.pack("!i", 3), struct.pack("!h", -4), struct.pack("!d", 0.1),
               struct.pack("!f", 0.5), b"\1", "é".encode(), b"\0\xff"]
     text = [b"-2", b"3", b"-4", b"0.1", b"0.5", b"true", "é".encode(), b"\\x00ff"]
-    expected = ("-2", "3", "-4", "0.1", "0.5", "é", "00FF")
+    expected = ("-2", "3", "-4", "0.1", "0.5", "t", "é", "00FF")
 
     def values(parameters, formats):
-        row = client.extended(sql, parameters, formats=formats).check().texts[0]
-        assert row[5] in ("1", "t")
-        return row[:5] + row[6:]
+        return client.extended(sql, parameters, formats=formats).check().texts[0]
 
     assert values(text, []) == values(text, [0]) == values(binary, [1]) == expected
     mixed = [binary[n] if n % 2 else text[n] for n in range(8)]
     assert values(mixed, [n % 2 for n in range(8)]) == expected
 
 
-@pytest.mark.parametrize("formats", [[0, 0], [1, 1, 1, 1], [2], [0, 0, 3]])
-def test_wrong_parameter_formats(client, formats):
+@pytest.mark.parametrize("formats, state", [([0, 0], "08P01"), ([1, 1, 1, 1], "08P01"), ([2], "22023"), ([0, 0, 3], "22023")])
+def test_wrong_parameter_formats(client, formats, state):
     reply = client.extended("SELECT $1::int8, $2::int8, $3::int8", [1, 2, 3], formats=formats)
-    assert reply.state in ("08P01", "22023", "0A000")
+    assert reply.state == state
 
 
 @pytest.mark.parametrize(
@@ -58,7 +56,7 @@ def test_wrong_parameter_formats(client, formats):
 )
 def test_binary_parameters_of_wrong_length(client, type, size):
     reply = client.extended("SELECT $1", [bytes(size)], types=[type], formats=[1])
-    assert reply.state in ("22P03", "08P01")
+    assert reply.state == "22P03"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +156,7 @@ def test_a_value_that_does_not_fit_is_an_error(shared, client, declared, value, 
     shared.run("DROP TABLE IF EXISTS loose", f"CREATE TABLE loose (id INTEGER PRIMARY KEY, misfit {declared})",
                f"INSERT INTO loose VALUES (1, NULL), (2, {value})")
     reply = client.extended("SELECT id, misfit FROM loose ORDER BY id", result_formats=[format])
-    assert reply.state in ("22P03", "42804"), reply
+    assert reply.state == "42804", reply
     assert "misfit" in reply.error["M"] + reply.error.get("D", ""), "the column is named"
     assert client.value("SELECT count(*) FROM loose") == "2"
 

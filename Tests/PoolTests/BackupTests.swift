@@ -292,20 +292,22 @@ import Testing
         let pool = subject.test.pool
         let limits = pool.limits
         let gate = ThreadOfATest { _ = pool.closeGate { _ in 0 } }
-        var hasStarted = false
+        var began = Instant.distantFuture, told = Instant.distantFuture
         let error = subject.failure { _ in
-            if !hasStarted {
-                hasStarted = true
+            if began == .distantFuture {
+                began = MonotonicClock.now
                 gate.start()
             }
             // As slow as a disk may be: until it is told, and no longer than the test may hang.
             let end = MonotonicClock.now.advanced(byMilliseconds: limits.gateMilliseconds + 30_000)
             while let backup = subject.backups.running, backup.status.cancellation == nil, MonotonicClock.now < end { sched_yield() }
+            told = MonotonicClock.now
         }
         guard case .cancelled = error else {
             Issue.record("\(String(describing: error))")
             return
         }
+        #expect(told.milliseconds(since: began) >= limits.gateMilliseconds)
         gate.join()
         #expect(pool.backups.snapshots.areGone)
         // Behind a closed gate none begins, and that wait can be ended.

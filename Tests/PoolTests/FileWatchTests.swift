@@ -7,6 +7,26 @@ import Testing
 
 @testable import Pool
 
+/// Where the tests below are left out, too: they ask what is tested here.
+@Suite struct LocalFileSystemsTests {
+    /// By the numbers of linux/magic.h and statfs(2).
+    @Test(
+        arguments: [
+            ("ext2 to ext4", 0xEF53, true), ("XFS", 0x5846_5342, true), ("Btrfs", 0x9123_683E, true), ("F2FS", 0xF2F5_2010, true),
+            ("tmpfs", 0x0102_1994, true),
+            ("it cannot be said", 0, false), ("NFS", 0x6969, false), ("SMB", 0x517B, false), ("CIFS", 0xFF53_4D42, false),
+            ("SMB 2", 0xFE53_4D42, false), ("9p", 0x0102_1997, false), ("Ceph", 0x00C3_6400, false), ("AFS", 0x5346_414F, false),
+            ("OCFS2", 0x7461_636F, false), ("GFS2", 0x0116_1970, false), ("FUSE", 0x6573_5546, false), ("overlay", 0x794C_7630, false),
+            ("proc", 0x9FA0, false),
+        ] as [(String, UInt32, Bool)])
+    func isLocal(_ name: String, _ number: UInt32, _ expected: Bool) { #expect(FileWatch.isLocal(number) == expected, "\(name)") }
+
+    @Test func theNumberOfAPath() {
+        #expect(walpool_file_system("/proc") == 0x9FA0)
+        #expect(walpool_file_system("/no-such-directory") == 0)
+    }
+}
+
 /// What is told of a database's files between two looks at their paths.
 @Suite(.enabled(if: FileWatch.isLocal(walpool_file_system(NSTemporaryDirectory())), "temporary files are where nothing is watched"))
 struct FileWatchTests {

@@ -9,8 +9,13 @@ import Testing
     /// Adds up what it is told, by text.
     private final class Observer: StatementObserver {
         let told = Locked<[String: StatementUsage]>([:])
+        /// Done when it is told next, and only then.
+        let meanwhile = Locked<(@Sendable () -> Void)?>(nil)
         func didUse(_ text: SQLText, _ usage: StatementUsage) {
             told.withLock { $0[String(decoding: text.bytes, as: UTF8.self), default: StatementUsage()] += usage }
+            var step: (@Sendable () -> Void)?
+            meanwhile.withLock { swap(&step, &$0) }
+            step?()
         }
         subscript(_ text: String) -> StatementUsage? { told.withLock { $0[text] } }
     }
@@ -95,15 +100,20 @@ import Testing
         #expect(observer["SELECT 4"] == nil)
     }
 
+    ///     collect                         client
+    ///     takes the only reader
+    ///                                     asks for a reader: waits
+    ///     is told what it did
+    ///                                     has the reader
     @Test func whoComesMeanwhileIsServed() throws {
         let test = try pool { $0.readers = 1 }
-        let (first, second) = (test.member(), test.member())
-        guard case .granted(let index) = test.pool.requestReader(first, deadline: .distantFuture) else { return #expect(Bool(false)) }
-        guard case .parked = test.pool.requestReader(second, deadline: .distantFuture) else { return #expect(Bool(false)) }
-        #expect(test.pool.collect().isEmpty)
-        guard case .reader(let next, index)? = test.pool.releaseReader(index) else { return #expect(Bool(false)) }
-        #expect(next.clientID == second.clientID)
-        #expect(test.pool.releaseReader(index) == nil)
+        try test.reading { try run($0, text("SELECT v FROM t"), nanoseconds: 1) }
+        let client = test.member()
+        observer.meanwhile.withLock {
+            $0 = { [pool = test.pool] in #expect(pool.requestReader(client, deadline: .distantFuture).picture == "parked") }
+        }
+        #expect(test.pool.collect().map(\.picture) == ["\(client.clientID)@0"])
+        #expect(test.pool.releaseReader(0) == nil)
     }
 
     @Test func commitsAreTimed() throws {

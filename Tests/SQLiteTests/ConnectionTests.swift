@@ -1,3 +1,4 @@
+import CSQLite
 import Testing
 
 @testable import SQLite
@@ -71,12 +72,23 @@ import Testing
         #expect { try writer.checkpoint(.passive) } throws: { ($0 as? SQLiteError)?.code == 6 }
     }
 
+    /// It is the file that is synced, and who asks is told if that fails.
     @Test func syncWAL() throws {
         let database = try TemporaryDatabase(Self.schema)
         let writer = try database.open()
         try writer.rows("INSERT INTO t VALUES(2, 2)")
         let wal = try #require(writer.walFile())
         try wal.sync()
+        let file = wal.file
+        let methods = file.pointee.pMethods
+        let failing = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+        defer { failing.deallocate() }
+        failing.initialize(to: file.pointee.pMethods.pointee)
+        failing.pointee.xSync = { _, _ in 1034 }
+        file.pointee.pMethods = UnsafePointer(failing)
+        let onBrokenDisk = writer.walFile()
+        file.pointee.pMethods = methods
+        #expect { try onBrokenDisk?.sync() } throws: { ($0 as? SQLiteError)?.extendedCode == 1034 }
     }
 
     // MARK: Transactions
@@ -145,12 +157,13 @@ import Testing
             try writer.prepareInternal("ROLLBACK TO member"), try writer.prepareInternal("RELEASE member"),
             try writer.prepareInternal("COMMIT"), try writer.prepareInternal("PRAGMA journal_mode"),
         ]
-        for _ in 0..<2 {
+        for round in 1...2 {
             for statement in statements {
                 _ = try statement.step()
                 statement.reset()
             }
-            if writer.isAutocommit { try? writer.executeInternal(sql) }
+            #expect(writer.isAutocommit)
+            if round == 1 { try writer.executeInternal(sql) }
         }
         #expect(writer.callbacks.denial == nil && !writer.callbacks.isInternal)
     }

@@ -57,16 +57,6 @@ import Testing
             #expect(connection.failure("SELECT 1") == nil)
         }
     }
-}
-
-/// `@unchecked Sendable`: one thread after the other.
-private final class Memory: @unchecked Sendable {
-    static let shared = Memory()
-    let ended = DispatchSemaphore(value: 0)
-    private var blocks: [UnsafeMutableRawPointer] = []
-
-    func allocate(_ bytes: Int32) { blocks.append(sqlite3_malloc(bytes)) }
-    func free() { sqlite3_free(blocks.removeLast()) }
 
     /// The list of the parts of the -wal's index is such a block: SQLite goes on with a transaction whose frames it could not enter there,
     /// and their checksums are wrong then.
@@ -80,7 +70,18 @@ private final class Memory: @unchecked Sendable {
             sqlite3_free(block)
         }
         #expect(sqlite3_malloc(64) == nil)
+        #expect(sqlite3_realloc(block, 4097) == nil)
         block = try #require(sqlite3_realloc(block, 4096))
-        #expect(sqlite3_realloc(block, 4097 + 4096) == nil)
+        #expect(sqlite3_realloc(block, 4096 + 4096) == nil)
     }
+}
+
+/// `@unchecked Sendable`: one thread after the other.
+private final class Memory: @unchecked Sendable {
+    static let shared = Memory()
+    let ended = DispatchSemaphore(value: 0)
+    private var blocks: [UnsafeMutableRawPointer] = []
+
+    func allocate(_ bytes: Int32) { blocks.append(sqlite3_malloc(bytes)) }
+    func free() { sqlite3_free(blocks.removeLast()) }
 }

@@ -129,10 +129,11 @@ import Testing
         #expect(found == stored || found == nil && (type == .jsonb || type == .timetz), "\(type.sqlName) \(text)")
     }
 
+    static let moments = values.filter { [TypeOID.date, .time, .timestamp, .timestamptz].contains($0.type) }
+
     /// What is stored goes out again as PostgreSQL sends it.
-    @Test(arguments: values)
+    @Test(arguments: moments)
     func outAgain(type: TypeOID, text: String, binary: String, stored: String) throws {
-        guard MomentText.types.contains(type) else { return }
         let moment = try #require(Array(stored.utf8).withUnsafeBytes { MomentText($0) })
         let image: [UInt8]? =
             switch type {

@@ -109,10 +109,17 @@ import Testing
         }
     }
 
-    /// A ring that has failed is not used again, and nothing that was asked of it is left undone.
-    @Test func aRingThatFails() {
+    private static let hasRings: Bool = {
         var ring = walpool_ring()
-        guard walpool_ring_open(&ring, 8) == 0 else { return }
+        defer { walpool_ring_close(&ring) }
+        return walpool_ring_open(&ring, 8) == 0
+    }()
+
+    /// A ring that has failed is not used again, and nothing that was asked of it is left undone.
+    @Test(.enabled(if: hasRings, "the kernel gives no io_uring")) func aRingThatFails() throws {
+        var ring = walpool_ring()
+        let opened = walpool_ring_open(&ring, 8)
+        try #require(opened == 0)
         let pair = Pair()
         defer { pair.close() }
         // The kernel knows no such ring; this one it closes.
