@@ -31,6 +31,8 @@ def ids(reply):
 PATTERNS = [
     ("t LIKE '%50\\%%'", [1]), ("t LIKE 'my\\_%'", [2]), ("t LIKE 'my_%'", [2, 3]), ("t LIKE '%\\\\%'", [4]), ("t NOT LIKE '%\\%%'", [2, 3, 4, 5]),
     ("t LIKE p || '%'", [1]), ("t LIKE p||'%' AND id < 5 OR t LIKE 'MY\\_FILE'", [1, 2]), ("(t LIKE ('my\\_' || 'file'))", [2]),
+    ("t LIKE CASE WHEN id > 0 THEN 'my\\_file' ELSE CASE WHEN 1 THEN 'x' END END", [2]), ("t LIKE CASE 1 WHEN 1 THEN 'my!_' END || '%' ESCAPE '!'", [2]),
+    ("t LIKE 'm' || CASE WHEN t LIKE CASE WHEN 1 THEN 'my\\_%' END THEN 'y\\_%' END", [2]),
     ("t LIKE (CASE WHEN id LIKE '%\\_' THEN 'x' ELSE 'my\\_file' END)", [2]), ("upper(t::text) LIKE upper('my\\_f%'::text)", [2]), ("t LIKE 'my\\_%' COLLATE nocase", [2]),
     ("t LIKE 'my!_%' ESCAPE '!'", [2]), ("t LIKE 'my\\_%' ESCAPE '!'", []), ("t LIKE (SELECT 'my\\_%')", [2]),
     # One in another's pattern.
@@ -77,9 +79,12 @@ def test_it_is_sqlites_by_default_and_can_be_changed(db):
 
 
 def test_what_is_not_understood_is_refused(client):
-    for pattern in ["NOT 'x'", "CASE WHEN 1 THEN 'x' END", "'x' < 3", "'x' COLLATE nocase >= 1"]:
+    for pattern, hint in {"NOT 'x'": "parentheses", "EXISTS (SELECT 1)": "parentheses", "'x' < 3": "ESCAPE", "'x' COLLATE nocase >= 1": "ESCAPE"}.items():
         error = client.query(f"SELECT id FROM f WHERE t LIKE {pattern}").error
-        assert error["C"] == "0A000" and "ESCAPE" in error["H"] and error["P"] == "26"
+        assert error["C"] == "0A000" and hint in error["H"] and error["P"] == "26"
+    # What the hints say is understood.
+    for pattern in ["(NOT 'x')", "(EXISTS (SELECT 1))", "'x' ESCAPE '\\' < 3"]:
+        client.query(f"SELECT id FROM f WHERE t LIKE {pattern}").check()
 
 
 def test_a_refusal_of_another_text_has_no_place(client):

@@ -1,4 +1,3 @@
-import Glibc
 import PostgresWire
 import SQLite
 
@@ -55,7 +54,7 @@ struct StatementParameters {
 
     /// To SQLite `?1` is what it came upon first, as `$2` or `$1::date` may be; and `$1` has a number of its own behind `?`.
     private func isMisnumbered(_ sql: UnsafeRawBufferPointer, _ found: [(number: Int, type: TypeOID)]) -> Bool {
-        guard let base = sql.baseAddress, memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil else { return false }
+        guard sql.firstIndex(of: "?") != nil else { return false }
         let isShifted = found.enumerated().contains { $0 + 1 != $1.number }
         guard isShifted || found.contains(where: { $0.type != .unspecified }) else { return false }
         return SQLLexer(sql).contains { token in

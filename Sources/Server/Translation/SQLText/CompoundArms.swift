@@ -121,7 +121,7 @@ enum CompoundArms {
     /// connect them.
     private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
         var start = 0
-        while let open = PostgresSpelling.next("(", in: sql, start) {
+        while let open = sql.firstIndex(of: "(", from: start) {
             var end = open
             while end > 0, isSpace(sql[end - 1]) {
                 end -= 1

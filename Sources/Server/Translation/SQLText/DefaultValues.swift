@@ -1,4 +1,3 @@
-import Glibc
 import PostgresWire
 
 /// `INSERT INTO t (id, a) VALUES (DEFAULT, $1)`, as Drizzle and TypeORM write it for every column that was left out. SQLite
@@ -63,11 +62,10 @@ enum DefaultValues {
 
     /// Looks for the word's f, which is quicker than reading tokens.
     private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
-        guard let base = sql.baseAddress else { return false }
         for letter in ["f", "F"] as [UnicodeScalar] {
             var position = 2
-            while position + 5 <= sql.count, let found = memchr(base + position, Int32(letter.value), sql.count - position) {
-                position = base.distance(to: found) + 1
+            while position + 5 <= sql.count, let found = sql.firstIndex(of: letter, from: position) {
+                position = found + 1
                 if sql[(position - 3)...].prefix(7).lazy.map(lowerASCII).elementsEqual("default".utf8) { return true }
             }
         }

@@ -20,9 +20,9 @@ enum ForeignQuotes {
     }
 
     private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
-        if PostgresSpelling.next("[", in: sql, 0) != nil { return true }
+        if sql.firstIndex(of: "[") != nil { return true }
         var start = 1
-        while let quote = PostgresSpelling.next("'", in: sql, start) {
+        while let quote = sql.firstIndex(of: "'", from: start) {
             if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") || isFirstOfLine(quote, in: sql) { return true }
             start = quote + 1
         }
@@ -67,9 +67,9 @@ enum ForeignQuotes {
 
     /// A carriage return, or two beginnings of comments.
     private static func mayEndElsewhere(_ sql: UnsafeRawBufferPointer) -> Bool {
-        if PostgresSpelling.next("\r", in: sql, 0) != nil { return true }
+        if sql.firstIndex(of: "\r") != nil { return true }
         var (start, count) = (0, 0)
-        while count < 2, let slash = PostgresSpelling.next("/", in: sql, start) {
+        while count < 2, let slash = sql.firstIndex(of: "/", from: start) {
             start = slash + 1
             if start < sql.count, sql[start] == UInt8(ascii: "*") { count += 1 }
         }

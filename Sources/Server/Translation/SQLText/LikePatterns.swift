@@ -18,14 +18,15 @@ enum LikePatterns {
         let table = TokenTable(sql)
         // Of patterns in which others stand the outer ones end behind those.
         var places: [Int] = []
+        var cases = 0
         for index in table.tokens.indices where isOperator(index, table) {
-            switch patternEnd(index + 1, table) {
+            switch patternEnd(index + 1, table, &cases) {
             case .found(let end): places.append(table.tokens[end - 1].end)
             case .escaped, .missing, .plain: break
-            case .unclear:
+            case .unclear(let hint):
                 throw WireError(
                     state: .featureNotSupported, message: "the end of LIKE's pattern is not understood",
-                    hint: "Put the pattern in parentheses, or write ESCAPE '\\' behind it: like_escape is backslash.",
+                    hint: "\(hint): like_escape is backslash.",
                     position: ErrorTranslation.characterPosition(ofByte: table.tokens[index].start, in: sql))
             }
         }
@@ -65,11 +66,14 @@ enum LikePatterns {
         case plain
         /// SQLite complains.
         case missing
-        case unclear
+        case unclear(hint: String)
     }
 
+    /// So many CASEs are read to their END; they may stand in each other, and each is read from its beginning.
+    private static let mostCases = 100
+
     /// Behind the operand, and what binds more tightly than LIKE.
-    private static func patternEnd(_ first: Int, _ table: TokenTable) -> PatternEnd {
+    private static func patternEnd(_ first: Int, _ table: TokenTable, _ cases: inout Int) -> PatternEnd {
         let extent = OperandExtent(table: table)
         var index = first
         while true {
@@ -77,10 +81,13 @@ enum LikePatterns {
             guard let token = table[index], token.kind != .rightParenthesis, token.kind != .comma, token.kind != .semicolon else {
                 return .missing
             }
-            // A parenthesis that nothing closes is not for here to complain of either. Not a CASE that stands in no parentheses: of many
-            // in each other all would be read for each.
-            guard let end = extent.primaryEnd(index) else {
-                return token.matches("not") || token.matches("exists") || token.matches("case") ? .unclear : .missing
+            cases += token.matches("case") ? 1 : 0
+            let isCase = token.matches("case") && cases <= mostCases
+            let primary = isCase ? table.endOfCase(index, in: index..<table.count).map { $0 + 1 } : extent.primaryEnd(index)
+            // A parenthesis that nothing closes is not for here to complain of either, nor a CASE without an END.
+            guard let end = primary else {
+                let isOther = token.matches("not") || token.matches("exists") || cases > mostCases
+                return isOther ? .unclear(hint: "Put the pattern in parentheses") : .missing
             }
             index = end
             while table[index]?.matches("collate") == true, table[index + 1]?.isIdentifierLike == true { index += 2 }
@@ -88,7 +95,9 @@ enum LikePatterns {
             guard let next = table[index] else { return isPlain ? .plain : .found(index) }
             if next.matches("escape") { return .escaped }
             // They bind more tightly to SQLite, and less to PostgreSQL.
-            if next.isSymbol("<") || next.isSymbol("<=") || next.isSymbol(">") || next.isSymbol(">=") { return .unclear }
+            if next.isSymbol("<") || next.isSymbol("<=") || next.isSymbol(">") || next.isSymbol(">=") {
+                return .unclear(hint: "Write ESCAPE '\\' behind the pattern")
+            }
             guard next.isArithmetic || next.isSymbol("||") || next.isSymbol("->") || next.isSymbol("->>") else {
                 return isPlain ? .plain : .found(index)
             }

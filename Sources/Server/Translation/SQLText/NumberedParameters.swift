@@ -29,9 +29,7 @@ struct NumberedParameters: Sendable {
 
     /// nil for fewer parameters, and where one is not `$n` or `?n`, or has a type that nobody knows: errors are found by name.
     init?(_ sql: UnsafeRawBufferPointer) {
-        guard let base = sql.baseAddress, sql.count > 3 * Self.least,
-            memchr(base, Int32(UInt8(ascii: "$")), sql.count) != nil || memchr(base, Int32(UInt8(ascii: "?")), sql.count) != nil
-        else { return nil }
+        guard sql.count > 3 * Self.least, sql.firstIndex(of: "$") != nil || sql.firstIndex(of: "?") != nil else { return nil }
         guard let tokens = Self.tokens(sql), tokens.count >= Self.least else { return nil }
         let known = ParameterCasts(tokens.lazy.map { ($0.number, $0.type) })
         guard !known.types.contains(nil) else { return nil }

@@ -23,7 +23,7 @@ enum NumericCoercion {
 
     /// A statement without a sign and without CAST costs some calls of memchr; others are read once, and nothing is kept.
     private static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
-        guard has(sql, "-") || has(sql, "+") || hasCast(sql) else { return false }
+        guard sql.firstIndex(of: "-") != nil || sql.firstIndex(of: "+") != nil || hasCast(sql) else { return false }
         var (hasSign, hasMoment, hasCast) = (false, false, false)
         var last: SQLToken?
         for token in SQLLexer(sql) {
@@ -41,16 +41,11 @@ enum NumericCoercion {
         return false
     }
 
-    private static func has(_ sql: UnsafeRawBufferPointer, _ byte: UnicodeScalar) -> Bool {
-        sql.baseAddress.map { memchr($0, Int32(byte.value), sql.count) != nil } ?? false
-    }
-
     private static func hasCast(_ sql: UnsafeRawBufferPointer) -> Bool {
-        guard let base = sql.baseAddress else { return false }
         var start = 0
-        while start < sql.count, let open = memchr(base + start, Int32(UInt8(ascii: "(")), sql.count - start) {
-            start = base.distance(to: open) + 1
-            var end = start - 1
+        while let open = sql.firstIndex(of: "(", from: start) {
+            start = open + 1
+            var end = open
             while end > 0, isSpace(sql[end - 1]) { end -= 1 }
             // A comment between them may hide the word, or a byte order mark, which is space to SQLite.
             if end > 1, sql[end - 1] == UInt8(ascii: "/"), sql[end - 2] == UInt8(ascii: "*") { return true }

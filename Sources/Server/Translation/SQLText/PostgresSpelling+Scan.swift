@@ -5,19 +5,19 @@ extension PostgresSpelling {
     /// Quicker than reading tokens: `::`, `E'`, `DATE '`, `[`, LIMIT ALL, and some words with a parenthesis. A statement without any of
     /// these characters costs eight calls of memchr.
     static func mayHaveSome(_ sql: UnsafeRawBufferPointer) -> Bool {
-        if next("[", in: sql, 0) != nil { return true }
+        if sql.firstIndex(of: "[") != nil { return true }
         var start = 0
-        while let colon = next(":", in: sql, start) {
+        while let colon = sql.firstIndex(of: ":", from: start) {
             if colon + 1 < sql.count, sql[colon + 1] == sql[colon] { return true }
             start = colon + 1
         }
         start = 1
-        while let quote = next("'", in: sql, start) {
+        while let quote = sql.firstIndex(of: "'", from: start) {
             if lowerASCII(sql[quote - 1]) == UInt8(ascii: "e") || mayBeBehindType(quote, in: sql) { return true }
             start = quote + 1
         }
         start = 4
-        while let open = next("(", in: sql, start) {
+        while let open = sql.firstIndex(of: "(", from: start) {
             var end = open
             while end > 4, isSpace(sql[end - 1]) { end -= 1 }
             let (a, b, c) = (lowerASCII(sql[end - 3]), lowerASCII(sql[end - 2]), lowerASCII(sql[end - 1]))
@@ -41,7 +41,7 @@ extension PostgresSpelling {
     private static func mayCallUnnest(_ sql: UnsafeRawBufferPointer) -> Bool {
         for letter: UnicodeScalar in ["U", "u"] {
             var start = 0
-            while let found = next(letter, in: sql, start) {
+            while let found = sql.firstIndex(of: letter, from: start) {
                 if found + 6 < sql.count, sql[found + 1..<found + 6].lazy.map(lowerASCII).elementsEqual("nnest".utf8) { return true }
                 start = found + 1
             }
@@ -52,7 +52,7 @@ extension PostgresSpelling {
     private static func mayHaveLimitAll(_ sql: UnsafeRawBufferPointer) -> Bool {
         for letter: UnicodeScalar in ["M", "m"] {
             var start = 2
-            while let found = next(letter, in: sql, start) {
+            while let found = sql.firstIndex(of: letter, from: start) {
                 if lowerASCII(sql[found - 1]) == UInt8(ascii: "i"), lowerASCII(sql[found - 2]) == UInt8(ascii: "l"), found + 3 < sql.count,
                     sql[found + 1..<found + 3].lazy.map(lowerASCII).elementsEqual("it".utf8), isSpace(sql[found + 3]),
                     sql[(found + 3)...].drop(while: isSpace).prefix(3).lazy.map(lowerASCII).elementsEqual("all".utf8)
@@ -63,12 +63,5 @@ extension PostgresSpelling {
             }
         }
         return false
-    }
-
-    static func next(_ byte: UnicodeScalar, in sql: UnsafeRawBufferPointer, _ start: Int) -> Int? {
-        guard let base = sql.baseAddress, start < sql.count,
-            let found = memchr(base + start, Int32(byte.value), sql.count - start)
-        else { return nil }
-        return base.distance(to: found)
     }
 }

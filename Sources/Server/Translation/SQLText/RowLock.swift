@@ -42,7 +42,7 @@ struct RowLock {
     private static func mayBeIn(_ sql: UnsafeRawBufferPointer) -> Bool {
         for letter: UnicodeScalar in ["f", "F"] {
             var start = 1
-            while let found = PostgresSpelling.next(letter, in: sql, start) {
+            while let found = sql.firstIndex(of: letter, from: start) {
                 if found + 3 < sql.count, lowerASCII(sql[found + 1]) == UInt8(ascii: "o"), lowerASCII(sql[found + 2]) == UInt8(ascii: "r"),
                     !isIdentifierByte(sql[found - 1]), !isIdentifierByte(sql[found + 3])
                 {

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The one INSERT that SQLAlchemy writes for PostgreSQL only: several rows whose generated keys it wants back in order.
 ///
 /// `INSERT INTO t (a) SELECT p0::TYPE FROM (VALUES ($1::TYPE, 0), …) AS imp_sen(p0, sen_counter) ORDER BY sen_counter
@@ -36,12 +34,10 @@ enum SentinelInsert {
 
     /// Looks for the name's underscore, which is quicker than reading tokens.
     private static func mentionsAlias(_ sql: UnsafeRawBufferPointer) -> Bool {
-        guard let base = sql.baseAddress, sql.count > 7 else { return false }
+        guard sql.count > 7 else { return false }
         var position = 3
-        while position + 4 <= sql.count,
-            let found = memchr(base + position, Int32(UInt8(ascii: "_")), sql.count - position)
-        {
-            position = base.distance(to: found) + 1
+        while position + 4 <= sql.count, let found = sql.firstIndex(of: "_", from: position) {
+            position = found + 1
             if sql[..<position].suffix(4).elementsEqual("imp_".utf8), sql[position...].starts(with: "sen".utf8) { return true }
         }
         return false
