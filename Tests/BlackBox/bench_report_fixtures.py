@@ -9,6 +9,7 @@ import pytest
 from daemon import REPOSITORY
 
 BENCH = REPOSITORY / "bench"
+REPORT = BENCH / "support" / "report.py"
 sys.path.insert(0, str(BENCH))
 from support import plan, record  # noqa: E402
 
