@@ -18,7 +18,7 @@ SYSTEMS = {
     "direct": ("direct SQLite", "a process for each client opens the file: WAL, synchronous = FULL, busy_timeout = 5000"),
     "direct-normal": ("direct SQLite, normal", "the same with synchronous = NORMAL"),
     "grdb": ("GRDB", "a DatabasePool in one process, a thread for each client: what a Swift program gets without a server"),
-    "in-process": ("SQLite in a loop", "a thread and a connection for each client in one process: the limit of SQLite"),
+    "in-process": ("SQLite in a loop", "a thread and a connection for each client in one process: what SQLite does without a server"),
     "canned": ("empty wire server", "answers a row it has at hand, and sleeps until the next message: what socket and kernel cost"),
 }
 # Only with the program that is meant: --old.
