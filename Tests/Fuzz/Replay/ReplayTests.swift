@@ -45,6 +45,18 @@ import Testing
         }
     }
 
+    /// What psql, psycopg, asyncpg and pgbench sent, piece by piece as it came.
+    @Test func sessionOnRecordings() throws {
+        let recordings = try Files.recordings()
+        try #require(recordings.count > 5)
+        for pieces in recordings {
+            var input = SessionInput()
+            input.steps = [.init(client: 0, action: .connect, choice: 1)]
+            input.steps += pieces.map { .init(client: 0, action: .send, bytes: $0) }
+            input.encoded.withUnsafeBytes { SessionRules.check($0) }
+        }
+    }
+
     @Test func sessionOnRegressions() throws {
         for (_, bytes) in try Files.regressions("session") { bytes.withUnsafeBytes { SessionRules.check($0) } }
     }
@@ -82,25 +94,33 @@ private enum Files {
 
     /// By name: hexadecimal digits, and comments that say what they are.
     static func regressions(_ target: String) throws -> [(name: String, bytes: [UInt8])] {
-        let folder = try #require(opendir(directory + "regressions"))
-        defer { closedir(folder) }
-        var found: [(String, [UInt8])] = []
-        while let entry = readdir(folder) {
+        try lines(of: "regressions/", target).map { ($0.name, try bytes(ofDigits: $0.lines.joined())) }
+    }
+
+    /// Of each client the pieces in which it sent.
+    static func recordings() throws -> [[[UInt8]]] {
+        try lines(of: "seeds/recorded/", "").map { try $0.lines.map { try bytes(ofDigits: String($0)) } }
+    }
+
+    private static func lines(of folder: String, _ prefix: String) throws -> [(name: String, lines: [Substring])] {
+        let entries = try #require(opendir(directory + folder))
+        defer { closedir(entries) }
+        var found: [(String, [Substring])] = []
+        while let entry = readdir(entries) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            guard name.hasPrefix(target), name.hasSuffix(".hex") else { continue }
-            let lines = try text(directory + "regressions/" + name).split(separator: "\n").filter { !$0.hasPrefix("#") }
-            let digits = Array(lines.joined().utf8)
-            found.append(
-                (
-                    name,
-                    try stride(from: 0, to: digits.count - 1, by: 2).map { index in
-                        try #require(UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16))
-                    }
-                ))
+            guard name.hasPrefix(prefix), name.hasSuffix(".hex") else { continue }
+            found.append((name, try text(directory + folder + name).split(separator: "\n").filter { !$0.hasPrefix("#") }))
         }
         return found.sorted { $0.0 < $1.0 }
+    }
+
+    private static func bytes(ofDigits text: String) throws -> [UInt8] {
+        let digits = Array(text.utf8)
+        return try stride(from: 0, to: digits.count - 1, by: 2).map { index in
+            try #require(UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16))
+        }
     }
 
     private static func text(_ path: String) throws -> String {

@@ -228,7 +228,9 @@ struct Conversation {
         if case .foreign = phase { return true }
         dropUnanswered()
         if hasAskedToEnd { return false }
-        return questions.isEmpty
+        // In the middle of a pipeline the reply waits for its Sync or Flush (`Session.keepsReply`).
+        let pieces: [FrontendMessageType] = [.parse, .bind, .describe, .execute, .close]
+        return questions.allSatisfy { question in pieces.contains { $0.rawValue == question.type } }
     }
 
     /// The server has closed the connection.
