@@ -167,7 +167,7 @@ def test_timeout_and_cancel(db):
         # It ends what no cancel did, behind the limits below: those wait for the end of the statement before, too.
         await connection.execute("SET statement_timeout = '20s'")
         # A cancel that overtakes its statement would have no effect.
-        task = asyncio.create_task(connection.fetch(endless, timeout=1))
+        task = asyncio.create_task(connection.fetch(endless, timeout=3))
         await until_active(connection)
         with pytest.raises(asyncio.TimeoutError):
             await task

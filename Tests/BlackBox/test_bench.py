@@ -231,6 +231,9 @@ def test_fewest_and_most_are_of_one_repetition():
         run.update(fewest=fewest, most=most, fairness=fewest / most)
     found = record.part(runs)
     assert (found["fewest"], found["most"]) == (40, 45) and found["fairness"]["least"] == 40 / 45
+    # Where nobody got anything nobody got less than another.
+    runs[2].update(fewest=0, most=0, fairness=None)
+    assert (record.part(runs)["fewest"], record.part(runs[2:])["most"]) == (40, 0)
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), sqlite3.OperationalError("disk I/O error")])

@@ -68,6 +68,13 @@ def test_a_goal_within_the_range_of_the_repetitions_is_said_to_be():
         assert "Within noise: the goal lies between the least and the most of the repetitions." in text
 
 
+def test_what_was_missed_by_little_does_not_look_reached():
+    """1.898 is not 1.90."""
+    made = made_up(slower("select-8", "walpool", 1.898 / 2))
+    goals = section(report.markdown(made), "Goals")
+    assert row(goals, "select, 8 clients", "throughput to Postgres")[1].startswith("1.898 (") and "select, 8 clients, 1.898 times" in goals
+
+
 def test_goals_are_not_judged_of_a_daemon_that_was_given_more_options(a_record):
     made = copy.deepcopy(a_record) | {"walpool_options": ["--readers", "1"]}
     record.complete(made)

@@ -32,7 +32,7 @@ PATTERNS = [
     ("t LIKE '%50\\%%'", [1]), ("t LIKE 'my\\_%'", [2]), ("t LIKE 'my_%'", [2, 3]), ("t LIKE '%\\\\%'", [4]), ("t NOT LIKE '%\\%%'", [2, 3, 4, 5]),
     ("t LIKE p || '%'", [1]), ("t LIKE p||'%' AND id < 5 OR t LIKE 'MY\\_FILE'", [1, 2]), ("(t LIKE ('my\\_' || 'file'))", [2]),
     ("t LIKE CASE WHEN id > 0 THEN 'my\\_file' ELSE CASE WHEN 1 THEN 'x' END END", [2]), ("t LIKE CASE 1 WHEN 1 THEN 'my!_' END || '%' ESCAPE '!'", [2]),
-    ("t LIKE 'm' || CASE WHEN t LIKE CASE WHEN 1 THEN 'my\\_%' END THEN 'y\\_%' END", [2]),
+    (" AND ".join(["t LIKE CASE WHEN 1 THEN 'my\\_%' END"] * 300), [2]), ("t LIKE 'm' || CASE WHEN t LIKE CASE WHEN 1 THEN 'my\\_%' END THEN 'y\\_%' END", [2]),
     ("t LIKE (CASE WHEN id LIKE '%\\_' THEN 'x' ELSE 'my\\_file' END)", [2]), ("upper(t::text) LIKE upper('my\\_f%'::text)", [2]), ("t LIKE 'my\\_%' COLLATE nocase", [2]),
     ("t LIKE 'my!_%' ESCAPE '!'", [2]), ("t LIKE 'my\\_%' ESCAPE '!'", []), ("t LIKE (SELECT 'my\\_%')", [2]),
     # One in another's pattern.
@@ -95,10 +95,11 @@ def test_a_refusal_of_another_text_has_no_place(client):
 
 def test_columns_called_as_words_of_sqlites(client):
     for name in ["offset", "replace", "window", "ignore", "filter", "over", "match", "glob", "regexp", "by", "like"]:
-        for condition in ["{} LIKE 'a\\_c'", "NOT ({} NOT LIKE 'a\\_c')", "'a_c' LIKE {} || '\\_c'", "1 = 1 AND t.{} LIKE 'a\\_c'"]:
+        for condition in ["{} LIKE 'a\\_c'", "NOT ({} NOT LIKE 'a\\_c')", "'a_c' LIKE {} || '\\_c'", "1 = 1 AND t.{} LIKE 'a\\_c'", "NOT {} NOT LIKE 'a\\_c'"]:
             value = "a" if "||" in condition else "a_c"
             sql = "SELECT " + condition.format(name) + f" FROM (SELECT '{value}' AS {name}) AS t"
             assert client.query(sql).check().texts == [("t",)], sql
+        assert client.query(f"SELECT NOT {name} LIKE 'a\\_c' FROM (SELECT 'a_c' AS {name})").check().texts == [("f",)]
         for clause in ["ORDER BY {} LIKE 'a\\_c'", "GROUP BY {} LIKE 'a\\_c'"]:
             sql = f"SELECT {name} FROM (SELECT 'a_c' AS {name} UNION ALL SELECT 'abc') " + clause.format(name)
             assert client.query(sql).check().texts == [("abc",), ("a_c",)], sql

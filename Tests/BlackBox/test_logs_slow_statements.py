@@ -53,7 +53,8 @@ def test_the_plan_is_of_what_sqlite_got(serve, sql):
     client.extended(sql).check()
     found = logged(daemon, client)
     assert len(found) >= 2 and {field(each, "sql") for each in found} == {sql}
-    [plan] = {field(each, "plan") for each in found}
+    # Of a pipeline the first that is slow is explained.
+    [plan] = {field(each, "plan") for each in found if has_field(each, "plan")}
     assert "SCAN b" in plan
 
 

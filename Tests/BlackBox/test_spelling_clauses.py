@@ -52,6 +52,7 @@ def test_a_part_beside_a_parameter(client):
     ("(SELECT 1) UNION (SELECT 2) ORDER BY 1 DESC", ["2", "1"]), ("(SELECT 1)", ["1"]), (" (SELECT 1) ORDER BY (1) LIMIT 1;", ["1"]),
     ("/* app */ (SELECT 1)", ["1"]), ("SELECT 1 UNION /* x */ (SELECT 2) ORDER BY 1", ["1", "2"]), ("SELECT 1 UNION -- x\n(SELECT 2) ORDER BY 1", ["1", "2"]), ("-- app\n (SELECT 1)", ["1"]),
     ("(SELECT 1) INTERSECT (SELECT 1) UNION (SELECT 3)", ["1", "3"]), ("(SELECT 1) UNION ((SELECT 2) INTERSECT (SELECT 3))", ["1"]),
+    ("SELECT 1 UNION ((SELECT 7) LIMIT 1)", ["1", "7"]), ("WITH c AS (SELECT 1 AS a) (SELECT a FROM c) ORDER BY 1", ["1"]), ("WITH c AS (SELECT 1 AS a) (SELECT a FROM c)", ["1"]),
     # An arm's own order and limit.
     ("(SELECT id FROM m ORDER BY id DESC LIMIT 1) UNION ALL (SELECT id FROM m ORDER BY id LIMIT 1)", ["2", "1"]),
     ("SELECT 1 UNION (SELECT 2 UNION SELECT 1) ORDER BY 1", ["1", "2"]), ("SELECT 3 EXCEPT (SELECT 3 EXCEPT SELECT 3)", ["3"]),
@@ -77,7 +78,8 @@ def test_compound_selects_in_parentheses(client, sql, rows):
 @pytest.mark.parametrize("sql, place", [
     ("(SELECT 1) UNION (SELECT 2) INTERSECT (SELECT 3)", 29), ("SELECT 1 EXCEPT (SELECT 2) INTERSECT SELECT 3", 28),
     ("SELECT * FROM ((SELECT 1) UNION SELECT 2 INTERSECT SELECT 3)", 42),
-    ("EXPLAIN (SELECT 1) UNION (SELECT 2) INTERSECT (SELECT 3)", 37)])
+    ("EXPLAIN (SELECT 1) UNION (SELECT 2) INTERSECT (SELECT 3)", 37), ("(SELECT 1 UNION SELECT 2 INTERSECT SELECT 3) UNION (SELECT 4)", 26),
+    ("(SELECT 1 UNION SELECT 2 INTERSECT SELECT 3)", 26), ("SELECT 1 UNION SELECT 2 INTERSECT SELECT 3 WHERE 1 IN ((SELECT 1) UNION (SELECT 2))", 25)])
 def test_what_sqlite_would_group_otherwise_is_refused(client, sql, place):
     """PostgreSQL: 1 UNION (2 INTERSECT 3). Without parentheses around a SELECT it is SQLite's, which begins at the left."""
     error = client.query(sql).error
@@ -101,7 +103,10 @@ def test_other_parentheses_are_not_understood(client, sql):
 
 def test_what_is_inserted_and_explained_may_be_a_compound_select(client):
     client.query("BEGIN; CREATE TABLE d (a INTEGER, b TEXT)").check()
-    assert client.query("INSERT INTO d (a) (SELECT 1) UNION (SELECT 2)").check().tag == "INSERT 0 2"
+    for into, rows in [("d (a) (SELECT 1) UNION (SELECT 2)", 2), ("d (SELECT 1, 'x') UNION (SELECT 2, 'y')", 2), ("main.d (SELECT 3, 'z')", 1), ("d (a) (SELECT 4)", 1)]:
+        assert client.query("INSERT INTO " + into).check().tag == f"INSERT 0 {rows}"
+    client.query("CREATE UNIQUE INDEX d_a ON d (a) WHERE a > 2").check()
+    assert client.query("INSERT INTO d (a) (SELECT 3) UNION (SELECT 5) ON CONFLICT (a) WHERE a > 2 DO NOTHING").check().tag == "INSERT 0 1"
     assert "UNION" in str(client.query("EXPLAIN QUERY PLAN (SELECT 1) UNION (SELECT 2)").check().texts)
     client.query("ROLLBACK").check()
 

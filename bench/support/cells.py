@@ -85,7 +85,7 @@ ROWS = (
     Row("tpcb", (8, 64), RELAXED[:2], "answered before the sync",
         section="durability", durability="relaxed", seconds=3, repeats=2),
 
-    # About half of what the slowest system did at saturation, in the run that is kept of the slowest machine.
+    # Half of what the slowest system did at saturation in the run of the slowest machine that is kept; of PgBouncer 0.6 to 0.7.
     Row("select", (16,), (*TWO, "pgbouncer"), "latency at a rate that all can serve", section="open loop", rate=8000,
         seconds=4, repeats=3, quick=(16,)),
     Row("insert", (16,), THREE, "latency at a rate that all can serve", section="open loop", rate=2000, seconds=4, repeats=3),

@@ -61,12 +61,14 @@ def deviation(spread):
     return f" ±{most * 100:.0f}%"
 
 
-def ratio(spread, with_range=False):
+def ratio(spread, with_range=False, goal=None):
+    """`goal`: what is below it by less than two digits show would look as if it had reached it, and has one more."""
     if not spread:
         return ABSENT
-    if not with_range or spread["least"] == spread["most"]:
-        return f"{spread['median']:.2f}"
-    return f"{spread['median']:.2f} ({spread['least']:.2f} to {spread['most']:.2f})"
+    text = f"{spread['median']:.2f}"
+    if goal is not None and spread["median"] < goal <= float(text):
+        text = f"{spread['median']:.3f}"
+    return text if not with_range or spread["least"] == spread["most"] else f"{text} ({spread['least']:.2f} to {spread['most']:.2f})"
 
 
 def milliseconds(microseconds):

@@ -34,7 +34,7 @@ RUN    = { "cell": id, "system", "repetition": 1.., "place": 1.. in the turn, "s
          The figures outside "classes" are those of the first class, the one that the workload is about; statements,
          retries and CPU are of all.
 LATENCY = { "mean", "p50", "p90", "p95", "p99", "p999", "p9999", "max" }, each may be null (pgbench knows mean and max). In the summary
-         a percentile is null that fewer than ten transactions of each run were above.
+         a percentile is null that fewer than ten transactions of any run were above.
          worst_us is the longest of all: "max", and what a transaction that was still running at the end had waited.
 SPREAD = { "median", "least", "most", "values": [..] in the order of the repetitions }, or null where there is no figure
 PART   = { "throughput_per_s": SPREAD, "latency_us": { "p50": SPREAD, .. }, "fairness": SPREAD, "fewest", "most": of the
@@ -184,7 +184,9 @@ def answered_share(of_class):
 
 def figures(parts):
     """What a run and a class of it have both."""
-    uneven = min((each for each in parts if each["most"] is not None), key=lambda each: each["fairness"] or 0, default=None)
+    told = [each for each in parts if each["most"] is not None]
+    # Where nobody got anything nobody got less than another.
+    uneven = min([each for each in told if each["most"]] or told, key=lambda each: each["fairness"] or 0, default=None)
     return {
         "throughput_per_s": spread_of(parts, "throughput_per_s"),
         "latency_us": {name: spread(latencies(parts, name)) for name in PERCENTILES},

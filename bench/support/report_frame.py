@@ -43,7 +43,7 @@ def _with_pgbench(record, asked):
     crossed = [(goal, ratio) for goal in asked if (ratio := by_pgbench(goal, record["summary"]))]
     if not crossed:
         return ""
-    missed = [f"{_name(goal)}, {md.ratio(ratio)} (the goal is {goal['at_least']:g})" for goal, ratio in crossed
+    missed = [f"{_name(goal)}, {md.ratio(ratio, goal=goal['at_least'])} (the goal is {goal['at_least']:g})" for goal, ratio in crossed
               if ratio["median"] < goal["at_least"]]
     return (f" Of these goals pgbench was the load generator of {len(crossed)} once more, and {len(crossed) - len(missed)} are met by it"
             + (f"; missed: {'; '.join(missed)}" if missed else "") + ".")
@@ -60,7 +60,7 @@ def _missed(record, goal):
     if goal["kind"] == "wait":
         return f"{_name(goal)}, {md.digits(goal['measured'])} ms (the goal is {goal['at_most_ms']:g}){runs}"
     count, of = reached(goal)
-    return (f"{_name(goal)}, {md.ratio(goal['measured'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g}, which "
+    return (f"{_name(goal)}, {md.ratio(goal['measured'], goal=goal['at_least'])} times {title(record, goal['other'])} (the goal is {goal['at_least']:g}, which "
             f"{count} of {of} repetitions reached){runs}")
 
 
@@ -76,8 +76,8 @@ def _goal_row(record, goal):
                 f"{md.digits(goal['measured'])} ms{beside}" if goal["measured"] is not None else "no figure", judged, "", ""]
     best = f", {title(record, goal['best'])}" if goal.get("best") not in (None, "walpool") else ""
     return [_name(goal), f"throughput to {title(record, goal['other'])}", f"≥ {goal['at_least']:g}",
-            (md.ratio(goal["measured"], with_range=True) + best) if goal["measured"] else "no figure", judged,
-            "{} of {}".format(*reached(goal)) if goal["measured"] else "", md.ratio(by_pgbench(goal, record["summary"]))]
+            (md.ratio(goal["measured"], with_range=True, goal=goal["at_least"]) + best) if goal["measured"] else "no figure", judged,
+            "{} of {}".format(*reached(goal)) if goal["measured"] else "", md.ratio(by_pgbench(goal, record["summary"]), goal=goal["at_least"])]
 
 
 def conditions(record):

@@ -20,7 +20,7 @@ def of_readme(record):
 
 
 INTRODUCTION = ("At saturation, the mean latency is the number of clients divided by the throughput. This is latency when every system has the same "
-                "to do: clients start transactions at a fixed rate that all systems can serve, and each latency is measured from "
+                "to do: clients start transactions at a fixed rate that is far from what the systems can do at most, and each latency is measured from "
                 "the moment at which its transaction was due to start. So a stall counts for everything that was due meanwhile. "
                 "Milliseconds, medians of the repetitions, and the longest of all:\n\n")
 

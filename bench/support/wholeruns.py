@@ -128,8 +128,5 @@ def _figure(goal):
     if goal["kind"] == "wait":
         figure = f"{md.digits(goal['measured'])} ms"
     else:
-        figure = md.ratio(goal["measured"])
-        # What was missed by less than is shown would look as if it had been met.
-        if not goal["met"] and float(figure) >= goal["at_least"]:
-            figure = f"{goal['measured']['median']:.3f}"
+        figure = md.ratio(goal["measured"], goal=goal["at_least"])
     return figure if goal["met"] else f"**{figure}**"

@@ -18,9 +18,9 @@ enum LikePatterns {
         let table = TokenTable(sql)
         // Of patterns in which others stand the outer ones end behind those.
         var places: [Int] = []
-        var cases = 0
+        var ends: [Int: Int]?
         for index in table.tokens.indices where isOperator(index, table) {
-            switch patternEnd(index + 1, table, &cases) {
+            switch patternEnd(index + 1, table, &ends) {
             case .found(let end): places.append(table.tokens[end - 1].end)
             case .escaped, .missing, .plain: break
             case .unclear(let hint):
@@ -69,11 +69,24 @@ enum LikePatterns {
         case unclear(hint: String)
     }
 
-    /// So many CASEs are read to their END; they may stand in each other, and each is read from its beginning.
-    private static let mostCases = 100
+    /// The END of each CASE. They may stand in each other, so all are looked for together.
+    private static func endsOfCases(_ table: TokenTable) -> [Int: Int] {
+        var ends: [Int: Int] = [:]
+        var open: [[Int]] = [[]]
+        for (index, token) in table.tokens.enumerated() {
+            switch token.kind {
+            case .leftParenthesis: open.append([])
+            case .rightParenthesis where open.count > 1: open.removeLast()
+            case .identifier where token.matches("case"): open[open.count - 1].append(index)
+            case .identifier where table.endsCase(index): if let begin = open[open.count - 1].popLast() { ends[begin] = index }
+            default: break
+            }
+        }
+        return ends
+    }
 
     /// Behind the operand, and what binds more tightly than LIKE.
-    private static func patternEnd(_ first: Int, _ table: TokenTable, _ cases: inout Int) -> PatternEnd {
+    private static func patternEnd(_ first: Int, _ table: TokenTable, _ ends: inout [Int: Int]?) -> PatternEnd {
         let extent = OperandExtent(table: table)
         var index = first
         while true {
@@ -81,13 +94,12 @@ enum LikePatterns {
             guard let token = table[index], token.kind != .rightParenthesis, token.kind != .comma, token.kind != .semicolon else {
                 return .missing
             }
-            cases += token.matches("case") ? 1 : 0
-            let isCase = token.matches("case") && cases <= mostCases
-            let primary = isCase ? table.endOfCase(index, in: index..<table.count).map { $0 + 1 } : extent.primaryEnd(index)
+            let isCase = token.matches("case")
+            if isCase, ends == nil { ends = endsOfCases(table) }
+            let primary = isCase ? ends?[index].map { $0 + 1 } : extent.primaryEnd(index)
             // A parenthesis that nothing closes is not for here to complain of either, nor a CASE without an END.
             guard let end = primary else {
-                let isOther = token.matches("not") || token.matches("exists") || cases > mostCases
-                return isOther ? .unclear(hint: "Put the pattern in parentheses") : .missing
+                return token.matches("not") || token.matches("exists") ? .unclear(hint: "Put the pattern in parentheses") : .missing
             }
             index = end
             while table[index]?.matches("collate") == true, table[index + 1]?.isIdentifierLike == true { index += 2 }

@@ -110,12 +110,18 @@ struct TokenTable {
     }
 
     /// A word that may be an operator or a clause, too, is a name where that has nothing before it: `WHERE filter LIKE 'x'`.
-    private func isName(_ index: Int) -> Bool {
+    ///
+    /// - Parameter looksBehindNot: once; a chain of such words is not followed.
+    private func isName(_ index: Int, looksBehindNot: Bool = true) -> Bool {
         guard let before = self[index - 1], !before.endsOperand, !isPostfix(index - 1) else { return false }
         // Of several such words behind each other nothing is said, but for the BY of a clause.
         if before.mayBeName { return isBy(index - 1) }
         let word = tokens[index]
-        return !isBy(index) && (!before.matches("not") || word.matches("filter") || word.matches("over") || word.matches("by"))
+        guard before.matches("not"), !word.matches("filter"), !word.matches("over"), !word.matches("by") else { return !isBy(index) }
+        // `x NOT LIKE y`, or `NOT like`.
+        guard let operand = self[index - 2] else { return true }
+        guard operand.mayBeName else { return !operand.endsOperand && !isPostfix(index - 2) }
+        return looksBehindNot && !isName(index - 2, looksBehindNot: false)
     }
 
     /// That of GROUP BY, ORDER BY, PARTITION BY.
