@@ -106,8 +106,9 @@ enum CompoundArms {
 
     private static func endsQuery(_ token: SQLToken) -> Bool { token.matches("order") || token.matches("limit") || token.matches("offset") }
 
-    /// `INSERT INTO t (SELECT …)`.
+    /// `INSERT INTO t (SELECT …)`. A column may be called WITH.
     private static func isInserted(_ index: Int, _ table: TokenTable) -> Bool {
+        guard table[index + 1]?.matches("with") != true else { return false }
         let first = table[index - 2]?.isSymbol(".") == true ? index - 3 : index - 1
         return table[first - 1]?.matches("into") ?? false
     }
