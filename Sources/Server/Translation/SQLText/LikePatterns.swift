@@ -18,9 +18,8 @@ enum LikePatterns {
         let table = TokenTable(sql)
         // Of patterns in which others stand the outer ones end behind those.
         var places: [Int] = []
-        var ends: [Int: Int]?
         for index in table.tokens.indices where isOperator(index, table) {
-            switch patternEnd(index + 1, table, &ends) {
+            switch patternEnd(index + 1, table) {
             case .found(let end): places.append(table.tokens[end - 1].end)
             case .escaped, .missing, .plain: break
             case .unclear(let hint):
@@ -69,24 +68,8 @@ enum LikePatterns {
         case unclear(hint: String)
     }
 
-    /// The END of each CASE. They may stand in each other, so all are looked for together.
-    private static func endsOfCases(_ table: TokenTable) -> [Int: Int] {
-        var ends: [Int: Int] = [:]
-        var open: [[Int]] = [[]]
-        for (index, token) in table.tokens.enumerated() {
-            switch token.kind {
-            case .leftParenthesis: open.append([])
-            case .rightParenthesis where open.count > 1: open.removeLast()
-            case .identifier where token.matches("case"): open[open.count - 1].append(index)
-            case .identifier where table.endsCase(index): if let begin = open[open.count - 1].popLast() { ends[begin] = index }
-            default: break
-            }
-        }
-        return ends
-    }
-
     /// Behind the operand, and what binds more tightly than LIKE.
-    private static func patternEnd(_ first: Int, _ table: TokenTable, _ ends: inout [Int: Int]?) -> PatternEnd {
+    private static func patternEnd(_ first: Int, _ table: TokenTable) -> PatternEnd {
         let extent = OperandExtent(table: table)
         var index = first
         while true {
@@ -94,11 +77,8 @@ enum LikePatterns {
             guard let token = table[index], token.kind != .rightParenthesis, token.kind != .comma, token.kind != .semicolon else {
                 return .missing
             }
-            let isCase = token.matches("case")
-            if isCase, ends == nil { ends = endsOfCases(table) }
-            let primary = isCase ? ends?[index].map { $0 + 1 } : extent.primaryEnd(index)
             // A parenthesis that nothing closes is not for here to complain of either, nor a CASE without an END.
-            guard let end = primary else {
+            guard let end = table.endOfCase(index).map({ $0 + 1 }) ?? extent.primaryEnd(index) else {
                 return token.matches("not") || token.matches("exists") ? .unclear(hint: "Put the pattern in parentheses") : .missing
             }
             index = end

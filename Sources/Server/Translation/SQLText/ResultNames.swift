@@ -98,14 +98,11 @@ struct ResultNames {
     /// What its ELSE is, if that has a name.
     private func caseName(_ range: Range<Int>) -> String? {
         guard let end = table.endOfCase(range.lowerBound, in: range), end == range.last else { return nil }
-        var (depth, otherwise): (Int, Int?) = (0, nil)
-        var index = range.lowerBound
+        var otherwise: Int?
+        var index = range.lowerBound + 1
         while index < end {
-            let token = table.tokens[index]
-            if token.matches("case") { depth += 1 }
-            if table.endsCase(index) { depth -= 1 }
-            if token.matches("else"), depth == 1 { otherwise = index }
-            index = table.after(index)
+            if table.tokens[index].matches("else") { otherwise = index }
+            index = table.endOfCase(index).map { $0 + 1 } ?? table.after(index)
         }
         return otherwise.flatMap { inner($0 + 1..<end, isInCase: true) }
     }

@@ -13,10 +13,11 @@ struct TokenTable {
         let opener: Int
         var commas = 0
         let betweens: Int
+        let cases: Int
     }
 
     private(set) var tokens: ContiguousArray<SQLToken> = []
-    /// The other parenthesis, or for the AND of a BETWEEN its BETWEEN; -1 for everything else.
+    /// The other parenthesis, for the AND of a BETWEEN its BETWEEN, for a CASE its END; -1 for everything else.
     private(set) var partner: ContiguousArray<Int32> = []
     private(set) var parameters: [Parameter] = []
     /// The `(` of the rows of VALUES outside of any parenthesis, in order of their appearance.
@@ -25,8 +26,8 @@ struct TokenTable {
     var count: Int { tokens.count }
 
     init(_ statement: UnsafeRawBufferPointer) {
-        var levels = [Level(opener: -1, betweens: 0)]
-        var betweens: [Int] = []
+        var levels = [Level(opener: -1, betweens: 0, cases: 0)]
+        var (betweens, cases): ([Int], [Int]) = ([], [])
         for token in SQLLexer(statement) {
             let index = tokens.count
             tokens.append(token)
@@ -34,10 +35,11 @@ struct TokenTable {
             switch token.kind {
             case .leftParenthesis:
                 if levels.count == 1, opensValuesRow(index) { valuesRows.insert(index) }
-                levels.append(Level(opener: index, betweens: betweens.count))
+                levels.append(Level(opener: index, betweens: betweens.count, cases: cases.count))
             case .rightParenthesis where levels.count > 1:
                 let level = levels.removeLast()
                 betweens.removeLast(betweens.count - level.betweens)
+                cases.removeLast(cases.count - level.cases)
                 partner[index] = Int32(level.opener)
                 partner[level.opener] = Int32(index)
             case .comma:
@@ -46,6 +48,10 @@ struct TokenTable {
                 betweens.append(index)
             case .identifier where token.matches("and") && betweens.count > levels[levels.count - 1].betweens:
                 partner[index] = Int32(betweens.removeLast())
+            case .identifier where token.matches("case"):
+                cases.append(index)
+            case .identifier where cases.count > levels[levels.count - 1].cases && endsCase(index):
+                partner[cases.removeLast()] = Int32(index)
             case .parameter:
                 let level = levels[levels.count - 1]
                 parameters.append(Parameter(index: index, opener: level.opener, ordinal: level.commas))
@@ -82,22 +88,16 @@ struct TokenTable {
     }
 
     /// END may name a column, too, but not behind an operand.
-    func endsCase(_ index: Int) -> Bool { tokens[index].matches("end") && (endsOperand(index - 1) || isPostfix(index - 1)) }
+    private func endsCase(_ index: Int) -> Bool { tokens[index].matches("end") && (endsOperand(index - 1) || isPostfix(index - 1)) }
 
     /// The END of the CASE at `index`.
-    func endOfCase(_ index: Int, in range: Range<Int>) -> Int? {
-        var open = 0
-        var next = index
-        while next < range.upperBound {
-            if tokens[next].matches("case") { open += 1 }
-            if endsCase(next) {
-                open -= 1
-                if open == 0 { return next }
-            }
-            next = after(next)
-        }
-        return nil
+    func endOfCase(_ index: Int) -> Int? {
+        guard let token = self[index], token.matches("case"), partner[index] >= 0 else { return nil }
+        return Int(partner[index])
     }
+
+    /// The same, if it is in the range.
+    func endOfCase(_ index: Int, in range: Range<Int>) -> Int? { endOfCase(index).flatMap { range.contains($0) ? $0 : nil } }
 
     func isPostfix(_ index: Int) -> Bool {
         self[index].map { $0.matches("isnull") || $0.matches("notnull") } ?? false
