@@ -43,20 +43,10 @@ extension StartSettings {
     private func doubtOfFileSystem() -> String? {
         // Of the file itself, where a symbolic link leads; one that is yet to be made will be where its directory is.
         let type = walpool_file_system(server.databasePath)
-        guard let name = Self.networkFileSystem(type == 0 ? walpool_file_system(Directory.of(server.databasePath)) : type)
+        guard let name = NetworkFileSystem.name(type == 0 ? walpool_file_system(Directory.of(server.databasePath)) : type)
         else { return nil }
         // https://www.sqlite.org/wal.html
         return "\(server.databasePath) is on \(name): \"WAL does not work over a network filesystem\", so no other machine may open it"
-    }
-
-    /// By the numbers of statfs(2).
-    static func networkFileSystem(_ type: UInt32) -> String? {
-        switch type {
-        case 0x6969: "NFS"
-        case 0x517b, 0xff53_4d42, 0xfe53_4d42: "SMB"
-        case 0x0102_1997: "9p"
-        default: nil
-        }
     }
 
     private func problemOfDatabase() -> String? {

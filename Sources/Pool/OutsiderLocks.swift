@@ -54,23 +54,39 @@ package enum OutsiderLocks {
         return processes(thatLock: [file], withReaders: true).first { has($0, "\(file)-shm (deleted)") ?? false }.map(name)
     }
 
+    /// Who has a `DatabaseLock`, or nil when that is not shown.
+    static func holder(of file: FileIdentity) -> String? { processes(thatLock: [file], .wholeFile, withReaders: false).first.map(name) }
+
     private static func processes(thatLock files: [String], withReaders: Bool) -> [String] {
         // stat(2) only: opening and closing the file would drop SQLite's own locks.
-        let identities = files.compactMap { FileIdentity(at: $0) }
+        processes(thatLock: files.compactMap { FileIdentity(at: $0) }, .record, withReaders: withReaders)
+    }
+
+    private static func processes(thatLock files: [FileIdentity], _ kind: Kind, withReaders: Bool) -> [String] {
         let own = String(getpid())
         var found: [String] = []
         for line in read("/proc/locks").split(separator: "\n") {
-            guard let process = process(thatLocks: identities, line: line, withReaders: withReaders), process != own else { continue }
+            guard let process = process(thatLocks: files, kind, line: line, withReaders: withReaders), process != own else { continue }
             if !found.contains(process) { found.append(process) }
         }
         return found
     }
 
-    /// Who has a POSIX lock on one of these files by this line of /proc/locks; nil: the line is of another file, or of another kind of lock.
-    static func process(thatLocks files: [FileIdentity], line: some StringProtocol, withReaders: Bool) -> String? {
+    /// As /proc/locks calls them.
+    enum Kind: Substring {
+        /// SQLite's, of fcntl(2).
+        case record = "POSIX"
+        /// Of flock(2).
+        case wholeFile = "FLOCK"
+    }
+
+    /// Who has a lock of this kind on one of these files by this line of /proc/locks; nil: the line is of another file, or of another kind.
+    static func process(
+        thatLocks files: [FileIdentity], _ kind: Kind = .record, line: some StringProtocol, withReaders: Bool
+    ) -> String? {
         // 1: POSIX  ADVISORY  WRITE 1234 fe:00:5678 120 120
         let fields = line.split(separator: " ")
-        guard fields.count >= 8, fields[1] == "POSIX", withReaders || fields[3] == "WRITE",
+        guard fields.count >= 8, fields[1] == kind.rawValue, withReaders || fields[3] == "WRITE",
             files.contains(where: { isSame(fields[5], as: $0) })
         else { return nil }
         return String(fields[4])

@@ -16,6 +16,7 @@ extension Pool {
         let wal = writer.places.walIdentity
         files.areClosed()
         let aside = SQLiteLibrary.deletingNoWAL(but: wal, isEmpty: isEmpty) { writerSlot.writer = nil }
+        writerSlot.lock = nil
         if let aside { log.error(.ioError, "\(path)-wal was replaced as it was closed, twice: the first of these is \(aside) now") }
     }
 

@@ -120,6 +120,14 @@ package final class Pool: Sendable {
         let atWriter = ThreadAtWork()
         let atSync = ThreadAtWork()
         let files = ServedFiles()
+        /// For as long as this process may have the database open.
+        var lock: DatabaseLock?
+
+        deinit {
+            // In this order: closing the lock's descriptor drops all locks that SQLite has on the file.
+            writer = nil
+            lock = nil
+        }
     }
 
     var files: ServedFiles { writerSlot.files }
@@ -151,7 +159,9 @@ package final class Pool: Sendable {
         self.settings = settings
         writerSlot = WriterSlot()
         let isNew = DatabaseFiles.holdsNothing(path)
+        writerSlot.lock = try DatabaseLock.take(path, log)
         try Self.openWriter(into: writerSlot, path, settings, limits, changeable, schema, log, counters)
+        try writerSlot.lockOpened(log)
         self.path = writerSlot.writer!.places.path
         // What was lost while it was opened is not to wait for a commit.
         let wait = writerSlot.writer!.places.problem == nil ? PoolLimits.filesLookMilliseconds : 0

@@ -2,7 +2,7 @@
 
      n  NFS: "Since Linux 2.6.12, NFS clients support flock() locks by emulating them as fcntl(2) byte-range locks on the entire
         file. This means that fcntl(2) and flock() locks do interact with one another over NFS" (flock(2)). A lock of an open file
-        description is such a one here.
+        description is such a one here. statfs(2) says that it is one.
      l  no links, as vfat and exFAT: "The filesystem containing oldpath and newpath does not support the creation of hard links"
         (link(2), EPERM)
      t  somebody else makes a file of the new name just before link(2)
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static int is(char letter) {
@@ -28,6 +29,12 @@ int flock(int file, int operation) {
     struct flock lock = {
         .l_type = operation & LOCK_UN ? F_UNLCK : operation & LOCK_SH ? F_RDLCK : F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(file, operation & LOCK_NB ? F_OFD_SETLK : F_OFD_SETLKW, &lock);
+}
+
+int statfs(const char *path, struct statfs *status) {
+    int result = ((int (*)(const char *, struct statfs *))dlsym(RTLD_NEXT, "statfs"))(path, status);
+    if (is('n') && result == 0) status->f_type = 0x6969;
+    return result;
 }
 
 int link(const char *from, const char *to) {

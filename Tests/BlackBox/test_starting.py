@@ -203,6 +203,60 @@ def test_a_database_with_two_names(start_daemon, tmp_path):
     eventually(lambda: "warning: " in daemon.errors and "has 2 names (hard links)" in daemon.errors, "a warning")
 
 
+def check_served_already(daemon, name, directory):
+    result = run(name, "--socket-directory", directory)
+    check_refusal(result, f"walpoold (process {daemon.pid}) serves {name}: waiting up to 1000 ms for its end", lines=2)
+    assert f"cannot open {name}: walpoold (process {daemon.pid}) serves this file already: stop it first" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["same", "symbolic link", "hard link"])
+def test_a_database_that_another_daemon_serves(start_daemon, tmp_path, name):
+    """Neither would know of the other's writers, and a hard link has a -wal of its own."""
+    one = start_daemon(tmp_path / "app.db")
+    one.run("CREATE TABLE t (x)")
+    other = tmp_path / ("app.db" if name == "same" else "other.db")
+    if name == "symbolic link":
+        other.symlink_to(tmp_path / "app.db")
+    elif name == "hard link":
+        os.link(tmp_path / "app.db", other)
+    (tmp_path / "sockets").mkdir()
+    # VACUUM's record comes a moment after the start.
+    eventually(maintenance.path(one.database).exists, "the maintenance file")
+    before = set(tmp_path.iterdir())
+    check_served_already(one, other, tmp_path / "sockets")
+    assert set(tmp_path.iterdir()) == before and list((tmp_path / "sockets").iterdir()) == []
+    one.run("INSERT INTO t VALUES (1)")
+    one.stop()
+    one.restart()
+    assert one.value("SELECT x FROM t") == "1"
+
+
+@pytest.mark.parametrize("end", ["kill", "stop", "recovery"])
+def test_a_database_is_served_by_one_until_that_has_ended(start_daemon, tmp_path, end):
+    one = start_daemon(tmp_path / "app.db")
+    one.run("CREATE TABLE t (x)")
+    two = start_daemon(tmp_path / "app.db", start=False)
+    if end == "recovery":
+        # The database is opened anew, and the lock stays.
+        (tmp_path / "app.db-wal").unlink()
+        with one.client() as client:
+            assert client.query("INSERT INTO t VALUES (1)").state == "08007"
+        line(one, "opened again and is whole")
+        check_served_already(one, tmp_path / "app.db", two.directory)
+        one.stop()
+    elif end == "kill":
+        # It need not be quite gone.
+        one.process.kill()
+        one.may_fail = True
+    else:
+        one.process.terminate()
+    two.start()
+    if end == "kill":
+        one.kill()
+    two.run("INSERT INTO t VALUES (2)")
+    assert two.value("SELECT max(x) FROM t") == "2"
+
+
 def test_a_database_that_is_mounted_as_a_file(start_daemon, tmp_path):
     """As `docker run -v /srv/app.db:/data/app.db` does. Its -wal is not beside the file that others know."""
     sqlite3.connect(tmp_path / "host.db").execute("CREATE TABLE t (x)")

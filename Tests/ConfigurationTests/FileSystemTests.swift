@@ -1,3 +1,4 @@
+import POSIX
 import Testing
 
 @testable import Configuration
@@ -11,7 +12,7 @@ struct FileSystemTests {
             (0xEF53, nil), (0x5846_5342, nil), (0x0102_1994, nil), (0x9123_683E, nil),
         ] as [(UInt32, String?)])
     func networks(type: UInt32, name: String?) {
-        #expect(StartSettings.networkFileSystem(type) == name)
+        #expect(NetworkFileSystem.name(type) == name)
     }
 
     @Test("Of a database on this machine's own nothing is said")

@@ -41,6 +41,15 @@ struct OutsiderLocksTests {
         #expect(Self.holder("1: POSIX  ADVISORY  WRITE 1234 fe:03:5678 120 120", withReaders: false) == "1234")
     }
 
+    @Test("A daemon's lock is none of SQLite's") func ofWholeFile() {
+        func holder(_ line: String) -> String? {
+            OutsiderLocks.process(thatLocks: [Self.onDisk], .wholeFile, line: line, withReaders: false)
+        }
+        #expect(holder("1: FLOCK  ADVISORY  WRITE 1234 fe:03:5678 0 EOF") == "1234")
+        #expect(holder("1: FLOCK  ADVISORY  WRITE 1234 fe:03:5679 0 EOF") == nil)
+        #expect(holder("1: POSIX  ADVISORY  WRITE 1234 fe:03:5678 120 120") == nil)
+    }
+
     @Test(
         "What is no such line names nobody",
         arguments: ["", "1: POSIX", "1: POSIX  ADVISORY  WRITE 1234 5678 120 120", "1: POSIX  ADVISORY  WRITE 1234 xy:03:5678 0 0"])
