@@ -33,7 +33,7 @@ private final class AggregateKind {
 }
 
 extension Connection {
-    /// Makes an aggregate known whose result is text.
+    /// Makes an aggregate known.
     public func register<State: AggregateState>(
         aggregate name: StaticString, _ argumentCount: Int, _ state: State.Type
     ) {

@@ -13,6 +13,7 @@ enum PlainFunctions {
     static func register(on connection: Connection) {
         TextFunctions.register(on: connection)
         DateFunctions.register(on: connection)
+        StatisticalAggregates.register(on: connection)
         registerSession(on: connection)
         registerOthers(on: connection)
         GenerateSeries.register(on: connection.handle)

@@ -68,6 +68,7 @@ extension ErrorTranslation {
         ("there are too many rows", .programLimitExceeded),
         ("table ", .syntaxError), ("duplicate column name", .duplicateColumn),
         ("invalid input syntax for ", .invalidTextRepresentation), ("relation \"", .undefinedTable),
+        ("an aggregate of ", .datatypeMismatch),
         ("unit \"", .invalidParameterValue), ("field position must not be zero", .invalidParameterValue),
         ("lastval is not yet defined", .objectNotInPrerequisiteState),
         ("not authorized", .insufficientPrivilege), ("unsafe use of", .insufficientPrivilege),

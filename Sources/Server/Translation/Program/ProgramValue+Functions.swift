@@ -39,9 +39,25 @@ extension ProgramValue {
             var result = arguments.first ?? .unknown
             result.classes.insert(.null)
             return result
+        case "date_trunc": return truncated(arguments.last)
+        case "date":
+            var result = ProgramValue([.text, .null], .text)
+            result.declared = .type(.date)
+            return result
         case "greatest" where !arguments.isEmpty: return one(of: arguments)
         default: return ExpressionClass(function: name).map(ProgramValue.init) ?? .unknown
         }
+    }
+
+    /// Of a date PostgreSQL makes a moment with a time zone.
+    private static func truncated(_ moment: ProgramValue?) -> ProgramValue {
+        var result = ProgramValue([.text, .null], .text)
+        switch moment?.declared {
+        case .type(.date), .type(.timestamptz): result.declared = .type(.timestamptz)
+        case .type(.timestamp): result.declared = .type(.timestamp)
+        default: break
+        }
+        return result
     }
 
     /// "If X is a string then characters indices refer to actual UTF-8 characters. If X is a BLOB then the indices refer to bytes"

@@ -49,9 +49,10 @@ enum ExpressionClass: Sendable, Equatable {
             "row_number", "rank", "dense_rank", "ntile", "random", "json_array_length", "json_valid", "glob", "like", "sign",
             "char_length", "character_length", "strpos", "pg_backend_pid":
             self = .int8
-        case "starts_with": self = .bool
+        case "starts_with", "bool_and", "bool_or", "every": self = .bool
         case "total", "avg", "julianday", "round", "mod", "date_part", "percent_rank", "cume_dist", "sqrt", "exp", "ln", "log", "log2",
-            "log10", "pow", "power", "pi", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "radians", "degrees":
+            "log10", "pow", "power", "pi", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "radians", "degrees", "stddev",
+            "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp":
             self = .float8
         case "sum", "abs", "ceil", "ceiling", "floor", "trunc", "unixepoch":
             self = .numeric
@@ -91,7 +92,8 @@ enum ExpressionClass: Sendable, Equatable {
         case "printf", "format": index == 0 ? .text : nil
         case "substr", "substring": index == 0 ? .text : .numeric
         case "abs", "sign", "ceil", "ceiling", "floor", "trunc", "mod", "round", "sqrt", "exp", "ln", "log", "log2",
-            "log10", "pow", "power", "sum", "total", "avg", "char", "zeroblob", "randomblob", "ntile", "pg_sleep":
+            "log10", "pow", "power", "sum", "total", "avg", "char", "zeroblob", "randomblob", "ntile", "pg_sleep", "stddev",
+            "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp":
             .numeric
         default: nil
         }

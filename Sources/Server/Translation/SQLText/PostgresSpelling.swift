@@ -51,6 +51,11 @@ struct PostgresSpelling {
     /// nil when nothing is PostgreSQL's, as in nearly all statements.
     static func rewritten(_ sql: UnsafeRawBufferPointer, nesting: Int = 0) throws(WireError) -> [UInt8]? {
         guard mayHaveSome(sql) else { return nil }
+        if let spread = GroupedCasts.spread(sql) {
+            return try spread.withUnsafeBufferPointer { bytes throws(WireError) in
+                try rewritten(UnsafeRawBufferPointer(bytes), nesting: nesting) ?? spread
+            }
+        }
         var spelling = PostgresSpelling(sql: sql, lexer: SQLLexer(sql))
         spelling.nesting = nesting
         spelling.result.reserveCapacity(sql.count)

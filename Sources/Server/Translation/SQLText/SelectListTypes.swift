@@ -22,14 +22,26 @@ enum SelectListTypes {
         let classifier = ExpressionClassifier(table: table, seeksBooleans: true)
         return list.spread(columnCount: columnCount) { item in
             let expression = list.withoutAlias(item)
-            return now(expression, table) ?? classifier.classify(expression).flatMap(StaticType.init)
+            // What it is made of may say more of it than that it is a text.
+            if isTruncation(expression, table) { return nil }
+            return moment(expression, table) ?? classifier.classify(expression).flatMap(StaticType.init)
         }
     }
 
-    /// CURRENT_DATE, CURRENT_TIMESTAMP, now() and its like.
-    private static func now(_ item: Range<Int>, _ table: TokenTable) -> StaticType? {
+    private static func isTruncation(_ item: Range<Int>, _ table: TokenTable) -> Bool {
+        item.first.map { table.tokens[$0].matches("date_trunc") && isCall($0, item, table) } ?? false
+    }
+
+    /// Whether the item is a call of the function that it begins with.
+    private static func isCall(_ first: Int, _ item: Range<Int>, _ table: TokenTable) -> Bool {
+        table[first + 1]?.kind == .leftParenthesis && table.after(first + 1) == item.upperBound
+    }
+
+    /// CURRENT_DATE, CURRENT_TIMESTAMP, now() and its like, and date(), whose result is a date in PostgreSQL, too.
+    private static func moment(_ item: Range<Int>, _ table: TokenTable) -> StaticType? {
         guard let first = item.first, case let token = table.tokens[first], token.kind == .identifier else { return nil }
         if item.count == 1 { return token.matches("current_date") ? .date : token.matches("current_timestamp") ? .timestamptz : nil }
+        if token.matches("date"), isCall(first, item, table) { return .date }
         guard item.count == 3, table.tokens[first + 1].kind == .leftParenthesis, table.tokens[first + 2].kind == .rightParenthesis
         else { return nil }
         let isNow =
