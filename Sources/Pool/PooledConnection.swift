@@ -111,7 +111,7 @@ package class PooledConnection: @unchecked Sendable {
     /// Writes are analysed on readers, but never run there.
     var isReader: Bool { false }
 
-    /// The statement is done: it is reset, forgets its values, and may be used again.
+    /// The statement is done: it is reset, forgets its values, and may be used again, or is finalised if it is not kept.
     @inline(__always)
     package func giveBack(_ lease: PreparedLease) {
         lease.entry.statement.reset()
@@ -119,7 +119,7 @@ package class PooledConnection: @unchecked Sendable {
         lease.entry.isInUse = false
         if lease.entry.statement.preparations != lease.entry.preparationsMeasured { statements.measure(lease.entry) }
         if outsiderWaitMilliseconds > 0 { chargeOutsiderWait(to: lease) }
-        if !lease.entry.isCached { statements.tell(lease.entry) }
+        if !lease.entry.isCached { statements.end(lease.entry) }
     }
 
     /// A statement that waits for another process is the one it is charged to, or the first of those whose BEGIN waited.

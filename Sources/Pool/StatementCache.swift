@@ -144,6 +144,13 @@ struct StatementCache {
         ring[entry.place] = nil
         freePlaces.append(entry.place)
         bytes -= entry.bytes
+        entry.statement.finalize()
+    }
+
+    /// Of one that is not kept.
+    func end(_ entry: Entry) {
+        tell(entry)
+        entry.statement.finalize()
     }
 
     // MARK: What they did

@@ -33,7 +33,19 @@ public final class Statement {
         parameterCount = Int(sqlite3_bind_parameter_count(handle))
     }
 
-    deinit { sqlite3_finalize(handle) }
+    private var isFinalized = false
+
+    deinit { finalize() }
+
+    /// Ends it, and the connection lets go of it. Nothing else may be called from here on.
+    ///
+    /// Called by whoever has the connection, before they let go of that: the last reference may be somebody's who has not got it any more
+    /// when this one is destroyed, and SQLite would work in a connection that is another thread's by then.
+    public func finalize() {
+        guard !isFinalized else { return }
+        isFinalized = true
+        sqlite3_finalize(handle)
+    }
 
     /// What a step has come to: a row, whose columns can be read, or the end.
     public enum Step { case row, done }

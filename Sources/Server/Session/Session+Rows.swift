@@ -141,7 +141,7 @@ extension Session {
         if writerMode != .group, !flush() {
             throw WireError(severity: .fatal, state: .connectionFailure, message: "the client is gone")
         }
-        if let reason = reasonToStop(now: MonotonicClock.now) { throw ErrorTranslation.wireError(reason) }
+        if let reason = reasonToStop(now: MonotonicClock.now) { throw stopError(reason) }
         guard isOnWriter else { return out.count >= SessionLimits.flushBytes }
         guard out.count < SessionLimits.writerResultBytes else {
             throw WireError(
@@ -158,7 +158,7 @@ extension Session {
     @inline(__always)
     func finish(_ portal: Portal) {
         let wasOnReader = endRun(of: portal)
-        // Only now: a statement that is not kept is finalised when its run ends, and the connection must still be ours.
+        // Only now: a statement that is not kept is finalised when it is given back, and the connection must still be ours.
         if wasOnReader {
             portalsOnReader -= 1
             releaseReaderIfUnused()
