@@ -240,13 +240,22 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         cutLongWAL(.rollback)
     }
 
-    /// ROLLBACK fails only where SQLite rolls back by itself, and then there is nothing left to do.
-    func endTransaction() { if !connection.isAutocommit { try? run(rollbackStatement) } }
+    /// Where ROLLBACK fails, SQLite has mostly rolled back by itself, and there is nothing left to do. But a definition has SQLite prepare it
+    /// anew, and of a client's memory there may be none left for that.
+    func endTransaction() {
+        guard !connection.isAutocommit else { return }
+        try? run(rollbackStatement)
+        guard !connection.isAutocommit else { return }
+        SQLiteLibrary.beginOwnWork()
+        try? run(rollbackStatement)
+        // Recovery closes the connection, and with it the transaction.
+        if !connection.isAutocommit, firstFailure == nil { firstFailure = .outOfMemory }
+    }
 
     /// Nothing is waited for, and nothing written.
     func withWriteLock<Result>(_ work: () -> Result) throws(SQLiteError) -> Result {
         try unasked { () throws(SQLiteError) in try run(beginStatement) }
-        defer { try? run(rollbackStatement) }
+        defer { endTransaction() }
         return work()
     }
 

@@ -37,7 +37,8 @@ extension WALFile {
         let copied = index.backfilledFrames
         let named = index.copyHeader()
         let end = WALIndex.End(named, copiedFrames: copied)
-        guard !end.isEmpty, end.frames > 0 else { return .own }
+        // Half of one says nothing: the writer may be at it.
+        guard named.isWhole, !end.isEmpty, end.frames > 0 else { return .own }
         let reading = WALReading(self)
         var content: WALContent
         if let header = WALHistory.header(of: reading) {
