@@ -40,6 +40,8 @@ package final class Server: Sendable {
     let freeHeap = FreeHeap()
     /// See Access/.
     let access: Locked<AccessRules>
+    let accountNames = RememberedNames()
+    let groupNames = RememberedNames()
     let sessionCounts = Locked(SessionCounts())
     let socketFile: String
     /// As they were at the start, without those that are known to be gone: see Server+Accepting.

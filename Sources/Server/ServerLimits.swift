@@ -15,6 +15,10 @@ enum ServerLimits {
 
     // MARK: Starting and stopping
 
+    /// How long the name of a user or group is taken to be the same: a user who is renamed waits so long for that to be seen.
+    static let rememberedNameMilliseconds: Int64 = 60_000
+    /// Of the users of one machine there are fewer; those who claim to be more cost a look-up each.
+    static let rememberedNames = 1_000
     /// How long another process may have the lock of the socket's file, which it needs for microseconds. A daemon that starts or
     /// stops waits no longer for one that is stuck.
     static let socketLockMilliseconds: Int64 = 2_000

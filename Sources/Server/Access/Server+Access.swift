@@ -10,7 +10,11 @@ extension Server {
     var accessRules: AccessRules { access.withLock { $0 } }
 
     /// Puts others in place, for sessions that start from now on. Those that are there keep what they were let in with.
-    func replaceAccessRules(_ rules: AccessRules) { access.withLock { $0 = rules } }
+    func replaceAccessRules(_ rules: AccessRules) {
+        access.withLock { $0 = rules }
+        accountNames.forget()
+        groupNames.forget()
+    }
 
     /// The group that the permissions of the socket's file let in; looked at when somebody comes, because chgrp and chmod
     /// are how an administrator changes it.

@@ -1,4 +1,5 @@
 import Glibc
+import Pool
 import PostgresWire
 
 /// Who the client is, decided once per session by what the kernel says of it.
@@ -12,12 +13,13 @@ extension Session {
             throw Self.notAdmitted("the kernel does not say who connects", nil)
         }
         let rules = server.accessRules
-        // Names may come from another machine (nsswitch.conf), and the thread must not keep others waiting for it.
         let decision = rules.decide(
             credentials, claimed: userName, socketGroup: rules.needSocketGroup ? server.socketGroup : nil
         ) { user in
-            worker?.willBeLong()
-            return AccountNames.name(ofUser: user)
+            server.accountNames.name(of: user, now: MonotonicClock.now) { user in
+                worker?.willBeLong()
+                return AccountNames.name(ofUser: user)
+            }
         }
         switch decision {
         case .admitted(let role, let rule): try enter(as: role, rule)
@@ -78,8 +80,11 @@ extension Session {
 
     private var groupInWords: String {
         guard let group = server.socketGroup else { return " (its permissions let no group in)" }
-        worker?.willBeLong()
-        return " (\(AccountNames.name(ofGroup: group) ?? "group ID \(group)"))"
+        let name = server.groupNames.name(of: group, now: MonotonicClock.now) { group in
+            worker?.willBeLong()
+            return AccountNames.name(ofGroup: group)
+        }
+        return " (\(name ?? "group ID \(group)"))"
     }
 
     private func wrongName(_ peer: PeerCredentials, _ rule: AccessRule) -> WireError {

@@ -1,0 +1,37 @@
+import POSIX
+import Scheduling
+
+/// Names of users, or of groups, that were looked up a moment ago.
+///
+/// They may come from another machine (nsswitch.conf(5)), which may take seconds, and a thread that waits for it is none for those who
+/// are connected already. With an application that connects for each of its requests, all threads would wait.
+final class RememberedNames: Sendable {
+    private struct Entry {
+        let name: String
+        var isFreshUntil: Instant
+    }
+
+    private let entries = Locked<[UInt32: Entry]>([:])
+
+    /// - Parameter lookUp: is called without a lock, and asks the system. A name that does not exist is looked up each time.
+    func name(of number: UInt32, now: Instant, _ lookUp: (UInt32) -> String?) -> String? {
+        let known = entries.withLock { entries -> String? in
+            guard let entry = entries[number] else { return nil }
+            if now < entry.isFreshUntil { return entry.name }
+            // One asks again. Until it has an answer, what was right before holds for the others.
+            entries[number]?.isFreshUntil = now.advanced(byMilliseconds: ServerLimits.rememberedNameMilliseconds)
+            return nil
+        }
+        if let known { return known }
+        let name = lookUp(number)
+        entries.withLock { entries in
+            if entries.count >= ServerLimits.rememberedNames { entries.removeAll() }
+            entries[number] = name.map {
+                Entry(name: $0, isFreshUntil: now.advanced(byMilliseconds: ServerLimits.rememberedNameMilliseconds))
+            }
+        }
+        return name
+    }
+
+    func forget() { entries.withLock { $0.removeAll() } }
+}
