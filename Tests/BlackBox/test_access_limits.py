@@ -157,6 +157,17 @@ def test_writer_time_of_a_long_statement(timed):
     check_released(timed)
 
 
+def test_writer_time_of_a_copy(timed):
+    """Without a block it is a statement that fails, also where it waits for its client's data."""
+    client = session_as(timed, ALICE)
+    # More than is read before the writer is taken.
+    client.send(wire.query("COPY t FROM STDIN"), *[wire.message("d", b"7\n" * 500_000)] * 5)
+    reply = client.reply()
+    assert not reply.closed and reply.error["S"] == "ERROR" and reply.error["C"] == "57014" and "writer" in reply.error["M"]
+    assert client.query("SELECT 1").value == "1"
+    check_released(timed)
+
+
 def test_writer_time_of_many_short_statements(timed):
     client = session_as(timed, ALICE)
     client.query("BEGIN; INSERT INTO t VALUES (1)").check()

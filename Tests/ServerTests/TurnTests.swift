@@ -137,9 +137,41 @@ import Testing
         let client = try test.connect()
         try client.query("SET a.b = 1")
         try session(of: client, test).isKilled.store(true, ordering: .relaxed)
-        let reply = try client.query(String(repeating: statement, count: 1_000))
+        // One that is short enough to be read before the clock is looked at.
+        let reply = try client.query(String(repeating: statement, count: SessionTurn.stepsBetweenLooks - 2))
         #expect(reply.errors == ["57P01"])
         #expect(reply.tags.count < 2 * SessionTurn.stepsBetweenLooks)
+    }
+
+    /// What takes as long as many others counts as many.
+    @Test func whoIsKilledStopsBetweenLongStatements() throws {
+        let test = try TestServer()
+        let console = try RawClient(test.configuration.socketPath)
+        try console.startUp([("user", "tester"), ("database", "walpool")])
+        try session(of: console, test).isKilled.store(true, ordering: .relaxed)
+        let shown = try console.query(String(repeating: "SHOW LISTS;", count: 1_000))
+        #expect(shown.errors == ["57P01"] && shown.tags.count <= 1)
+    }
+
+    @Test func whoIsKilledStopsBetweenLongMessages() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        try session(of: client, test).isKilled.store(true, ordering: .relaxed)
+        let text = "SET a.b = '\(String(repeating: "x", count: 20_000))'"
+        client.send(Array(repeatElement(RawClient.message("Q", RawClient.string(text)), count: 20).joined()))
+        var (count, reply) = (0, try client.reply())
+        while reply.status != nil { (count, reply) = (count + 1, try client.reply()) }
+        #expect(count <= 1 && reply.errors == ["57P01"])
+    }
+
+    /// Before any of its statements has run.
+    @Test func whoIsKilledStopsWhileItIsRead() throws {
+        let test = try TestServer()
+        let client = try test.connect()
+        try session(of: client, test).isKilled.store(true, ordering: .relaxed)
+        // Of which the last is an error.
+        let reply = try client.query(String(repeating: "SET a.b = 1;", count: 1_000) + "SELEC 1")
+        #expect(reply.errors == ["57P01"] && reply.tags.isEmpty)
     }
 
     /// So does a pipeline that has been received at once.

@@ -14,6 +14,8 @@ extension Session {
         if invocation.describes { ConsoleTable.describe(topic, formats: formats, to: out) }
         let table = server.consoleTable(topic, for: self)
         table.send(formats: formats, to: out)
+        // With a thousand sessions some have as many lines.
+        turn.addLongStep()
         complete("SHOW")
         return nil
     }

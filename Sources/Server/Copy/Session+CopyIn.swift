@@ -50,7 +50,7 @@ extension Session {
             case .incomplete:
                 let now = MonotonicClock.now
                 countProgress(of: copy, now: now)
-                if let reason = reasonToStop(now: now) { throw ErrorTranslation.wireError(reason) }
+                if let reason = reasonToStop(now: now) { throw stopError(reason) }
                 return .input
             case .invalid(let error): throw error
             case .message(let type, let range, let next):

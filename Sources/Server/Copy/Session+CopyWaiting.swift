@@ -41,7 +41,7 @@ extension Session {
         isAwaitingCopyData.store(false, ordering: .relaxed)
         // COPY may have ended since the timer was told.
         guard isCopyingIn, let reason = reasonToStop(now: now) else { return settle(.input) }
-        let error = ErrorTranslation.wireError(reason)
+        let error = stopError(reason)
         if error.severity == .fatal { return terminate(error) }
         _ = fail(error)
         settle(advance())

@@ -6,15 +6,22 @@ import SQLite
 extension Session {
     /// A statement's text with what is known of it.
     func parsedQuery(_ sql: UnsafeRawBufferPointer) throws(WireError) -> Query {
-        // SQLite's limit, looked at before anything else reads a text that may be as long as a message.
-        let limit = server.configuration.connection.sqlLengthLimitBytes
-        guard sql.count <= limit else {
-            throw WireError(
-                state: .programLimitExceeded, message: "statement too long",
-                detail: "It has \(sql.count) bytes; sql_length_limit_bytes is \(limit).",
-                hint: "Values that are parameters, or that come by COPY, are not part of its text.")
-        }
+        try requireLength(of: sql.count)
+        turn.add(bytes: sql.count)
         return try isConsole ? Query(console: sql) : server.registry.query(sql, state.settings.likeEscape)
+    }
+
+    /// SQLite's limit, looked at before anybody reads a text that may be as long as a message.
+    func requireLength(of bytes: Int) throws(WireError) {
+        let limit = server.configuration.connection.sqlLengthLimitBytes
+        guard bytes <= limit else { throw Self.statementTooLong("\(bytes)", limit) }
+    }
+
+    static func statementTooLong(_ bytes: String, _ limit: Int) -> WireError {
+        WireError(
+            state: .programLimitExceeded, message: "statement too long",
+            detail: "It has \(bytes) bytes; sql_length_limit_bytes is \(limit).",
+            hint: "Values that are parameters, or that come by COPY, are not part of its text.")
     }
 
     /// What is known of a query in the schema that the session sees; nil: it has to wait for a connection.

@@ -4,6 +4,7 @@ import PostgresWire
 /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
 extension Session {
     func parse(_ message: ParseMessage) throws(WireError) -> Wait? {
+        try requireLength(of: Self.lengthWithoutEnd(message.sql))
         try ParameterBinder.requireText(message.sql, "the query")
         try ForeignQuotes.checkComments(message.sql)
         try requireValidName(message.name)
@@ -31,6 +32,13 @@ extension Session {
         finishStatement()
         out.parseComplete()
         return nil
+    }
+
+    /// Without the space and the `;` behind it.
+    private static func lengthWithoutEnd(_ sql: UnsafeRawBufferPointer) -> Int {
+        var end = sql.count
+        while end > 0, isSpace(sql[end - 1]) || sql[end - 1] == UInt8(ascii: ";") { end -= 1 }
+        return end
     }
 
     /// nil: there are several.

@@ -6,8 +6,6 @@ extension Session {
     func beginQuery(_ message: QueryMessage, bodyStart: Int, _ next: Int) throws(WireError) -> Wait? {
         // From here on it can be cancelled: a message of many megabytes takes a while to be split.
         try beginActivity()
-        try ParameterBinder.requireText(message.sql, "the query")
-        try ForeignQuotes.checkComments(message.sql)
         // "the unnamed prepared statement and portal are destroyed" by a simple query.
         closeUnnamed()
         if answerPoolReset(message.sql) {
@@ -16,33 +14,23 @@ extension Session {
             readyForQuery()
             return nil
         }
-        let statements = Array(StatementSplitter(message.sql).prefix(SessionLimits.statementsInQuery + 1))
-        guard statements.count <= SessionLimits.statementsInQuery else {
-            throw WireError(
-                state: .programLimitExceeded, message: "too many statements in one query",
-                detail: "There may be \(SessionLimits.statementsInQuery).", hint: "Send them in several.")
-        }
-        if statements.count > 1, !isConsole { try requireVerbs(of: statements, in: message.sql) }
+        let reading = QueryReading(limitBytes: server.configuration.connection.sqlLengthLimitBytes, hasVerbs: !isConsole)
         state.query = SessionState.RunningQuery(
-            sql: bodyStart..<(bodyStart + message.sql.count), statements: statements, end: next, messageEnd: next)
+            sql: bodyStart..<(bodyStart + message.sql.count), reading: reading, end: next, messageEnd: next)
         return nil
     }
 
-    /// "Initial lexical and syntactic analysis is done on the entire query string before any of it is executed. Thus simple errors
-    /// (such as a misspelled keyword) in later statements can prevent execution of any of the statements."
-    /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
-    ///
-    /// Of this only the first words: SQLite's parser cannot be asked before the tables are there that a statement names.
-    private func requireVerbs(of statements: [Range<Int>], in sql: UnsafeRawBufferPointer) throws(WireError) {
-        for range in statements {
-            let statement = UnsafeRawBufferPointer(rebasing: sql[range])
-            var lexer = SQLLexer(statement)
-            // What begins with a parenthesis may be a compound SELECT.
-            guard let token = lexer.next(), Verb(token) == .other, StatementHead(statement).verb == .other else { continue }
-            throw WireError(
-                state: .syntaxError, message: "syntax error at or near \"\(token.text)\"",
-                position: ErrorTranslation.characterPosition(ofByte: range.lowerBound, in: sql))
+    /// Reads what is left of the message to read; nil when that is all of it.
+    private func readQuery(_ range: Range<Int>) throws(WireError) -> Wait? {
+        // A cancel between two turns of it.
+        try beginActivity()
+        let sql = UnsafeRawBufferPointer(rebasing: input.bytes[range])
+        while let bytes = try state.query?.reading?.step(sql) {
+            turn.add(bytes: bytes)
+            if try countTowardsTurn() { return .turn }
         }
+        state.query?.finishReading()
+        return nil
     }
 
     /// The statement that runs is not one of several of a Query message.
@@ -50,6 +38,7 @@ extension Session {
 
     /// Runs the statements that are left; nil when the message is done.
     func continueQuery() throws(WireError) -> Wait? {
+        if let query = state.query, query.reading != nil, let wait = try readQuery(query.sql) { return wait }
         while let query = state.query, query.next < query.statements.count {
             // A few bytes may be answered by many, and there may be two million of them.
             if !query.hasStarted, state.copyIn == nil {
@@ -121,7 +110,7 @@ extension Session {
 
     /// An error's position counts from the statement's start; the client's from the start of what it sent.
     func positionInQuery(_ error: WireError) -> WireError {
-        guard let position = error.position, let query = state.query, query.next < query.statements.count
+        guard let position = error.position, let query = state.query, query.reading == nil, query.next < query.statements.count
         else { return error }
         let sql = UnsafeRawBufferPointer(rebasing: input.bytes[query.sql])
         var moved = error

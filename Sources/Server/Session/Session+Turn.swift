@@ -6,17 +6,34 @@ import Scheduling
 ///
 /// One Query message may have two million statements, and one read may bring thousands of messages. Those that run on a connection are
 /// bounded by the number of connections, and can be stopped. SET, SHOW, ROLLBACK and whatever else a session answers by itself need
-/// no connection, so nothing else would bound them.
+/// no connection, so nothing else would bound them, and neither does the reading of texts that are not run in the end.
 struct SessionTurn {
-    /// Statements and messages so far.
-    var steps = 0
+    /// Statements and messages since the clock was looked at.
+    private(set) var steps = 0
     /// nil until the clock was first read in this turn.
     var end: Instant?
 
     /// So often, in steps, the clock is looked at.
     static let stepsBetweenLooks = 64
+    /// Texts are read by so many bytes in the time of a step.
+    private static let bytesPerStep = 256
     /// Less than what a thread is found to be stuck by (`Watch.intervalNanoseconds`), and long beside the two system calls that it costs.
     static let nanoseconds: Int64 = 1_000_000
+
+    /// Whether the clock is to be looked at now.
+    @inline(__always)
+    mutating func step() -> Bool {
+        steps &+= 1
+        guard steps >= Self.stepsBetweenLooks else { return false }
+        steps = 0
+        return true
+    }
+
+    /// So much was read besides.
+    mutating func add(bytes: Int) { steps &+= bytes / Self.bytesPerStep }
+
+    /// What was done may have taken as long as a turn.
+    mutating func addLongStep() { steps &+= Self.stepsBetweenLooks }
 }
 
 extension Session {
@@ -24,8 +41,7 @@ extension Session {
     /// ended or its transaction's time is over; a statement that runs asks for the other reasons itself.
     @inline(__always)
     func countTowardsTurn() throws(WireError) -> Bool {
-        turn.steps &+= 1
-        guard turn.steps % SessionTurn.stepsBetweenLooks == 0 else { return false }
+        guard turn.step() else { return false }
         return try lookAtTurn()
     }
 

@@ -73,6 +73,8 @@ enum SessionLimits {
     /// there may be. A text with what is known of it that takes no more than `rememberedSmallBytes` is bounded by their number.
     static let rememberedBytes = 16 << 20
     static let rememberedSmallBytes = 2 << 10
+    /// Space and comments before a statement, besides what a statement may have.
+    static let bytesBeforeStatement = 64 << 10
     /// In one Query message: 16 bytes are kept of each, and the shortest has two. A dump of a message's length has fewer.
     static let statementsInQuery = 2_000_000
     /// Settings that a session keeps the text of: those it makes up, whose names have a dot, and those without effect; and the longest

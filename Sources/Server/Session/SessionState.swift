@@ -29,7 +29,9 @@ struct SessionState {
     /// A Query message with its statements, as offsets into the input.
     struct RunningQuery {
         var sql: Range<Int>
-        var statements: [Range<Int>]
+        /// Before any of its statements runs, all of it is read; nil: it has been.
+        var reading: QueryReading?
+        var statements: [Range<Int>] = []
         var next = 0
         /// The next statement's portal has been made ready.
         var hasStarted = false
@@ -37,6 +39,11 @@ struct SessionState {
         var end: Int
         /// Where the message itself ends.
         let messageEnd: Int
+
+        mutating func finishReading() {
+            statements = reading?.statements ?? []
+            reading = nil
+        }
     }
 }
 

@@ -7,10 +7,16 @@ import Glibc
 /// `;` that follows `; END` (https://www.sqlite.org/c3ref/complete.html).
 struct StatementSplitter: Sequence, IteratorProtocol {
     private var lexer: SQLLexer
-    private var isFresh = true
+    private var isFresh: Bool
+    /// Behind the last `;` that has been read as the end of a statement.
+    private(set) var lastEnd = 0
+    /// Whether all of the text has been read.
+    private(set) var isAtEnd = false
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter isWhole: it is not only the next part of a longer one.
+    init(_ bytes: UnsafeRawBufferPointer, isWhole: Bool = true) {
         lexer = SQLLexer(bytes)
+        isFresh = isWhole
     }
 
     /// The bytes of the next statement, from its first token on, without the `;` that ends it.
@@ -19,6 +25,7 @@ struct StatementSplitter: Sequence, IteratorProtocol {
             isFresh = false
             if let only = Self.single(lexer.bytes) {
                 lexer = SQLLexer(lexer.bytes, from: lexer.end)
+                isAtEnd = true
                 return only
             }
         }
@@ -55,6 +62,7 @@ struct StatementSplitter: Sequence, IteratorProtocol {
                 switch state {
                 case .trigger, .triggerSemicolon: state = .triggerSemicolon
                 default:
+                    lastEnd = token.end
                     if let range { return range }
                     continue
                 }
@@ -63,6 +71,7 @@ struct StatementSplitter: Sequence, IteratorProtocol {
             }
             range = (range?.lowerBound ?? token.start)..<token.end
         }
+        isAtEnd = true
         return range
     }
 
