@@ -103,11 +103,13 @@ def test_other_parentheses_are_not_understood(client, sql):
 
 def test_what_is_inserted_and_explained_may_be_a_compound_select(client):
     client.query("BEGIN; CREATE TABLE d (a INTEGER, b TEXT)").check()
-    for into, rows in [("d (a) (SELECT 1) UNION (SELECT 2)", 2), ("d (SELECT 1, 'x') UNION (SELECT 2, 'y')", 2), ("main.d (SELECT 3, 'z')", 1), ("d (a) (SELECT 4)", 1)]:
+    for into, rows in [("d (a) (SELECT 1) UNION (SELECT 2)", 2), ("d (SELECT 1, 'x') UNION (SELECT 2, 'y')", 2), ("main.d (SELECT 3, 'z')", 1), ("d (a) (SELECT 4)", 1),
+                       ("d (WITH q AS (SELECT 6 AS n) SELECT n, 'w' FROM q)", 1), ("d (WITH RECURSIVE q(n) AS (SELECT 7) SELECT n, 'w' FROM q)", 1)]:
         assert client.query("INSERT INTO " + into).check().tag == f"INSERT 0 {rows}"
     # These are names.
     client.query("CREATE TABLE e (with INTEGER, offset INTEGER)").check()
     assert client.query("INSERT INTO e (with, offset) VALUES (1, 2)").check().tag == "INSERT 0 1"
+    assert client.query("INSERT INTO e (with) VALUES (1)").check().tag == "INSERT 0 1"
     client.query("CREATE UNIQUE INDEX d_a ON d (a) WHERE a > 2").check()
     assert client.query("INSERT INTO d (a) (SELECT 3) UNION (SELECT 5) ON CONFLICT (a) WHERE a > 2 DO NOTHING").check().tag == "INSERT 0 1"
     assert "UNION" in str(client.query("EXPLAIN QUERY PLAN (SELECT 1) UNION (SELECT 2)").check().texts)

@@ -275,6 +275,11 @@ import Testing
         ("INTEGER", "bigint"), ("VARCHAR(100)", "character varying(100)"), ("NUMERIC(8,2)", "numeric(8,2)"), ("", "text"),
         ("DECIMAL", "numeric"), ("TIMESTAMP", "timestamp without time zone"), ("DOUBLE PRECISION", "double precision"),
         ("BOOLEAN", "boolean"), ("FLOATING POINT", "double precision"), ("JSON", "json"), ("NVARCHAR(0)", "character varying"),
+        ("TIMESTAMP(3) WITH TIME ZONE", "timestamp with time zone"), ("TIMESTAMPTZ", "timestamp with time zone"), ("DATE", "date"),
+        ("DATETIME", "timestamp without time zone"), ("TIME", "time without time zone"), ("TIME(3)", "time without time zone"),
+        // What is announced as text for want of PostgreSQL's type.
+        ("TIME WITH TIME ZONE", "text"), ("TIMETZ", "text"), ("DATE_TIME", "text"), ("DATEONLY", "text"), ("UUID", "uuid"),
+        ("MONEY", "text"),
     ]
 
     @Test(arguments: declared)

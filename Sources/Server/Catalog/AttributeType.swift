@@ -1,3 +1,5 @@
+import PostgresWire
+
 /// The PostgreSQL type that stands in the catalogs for a column's declared type.
 ///
 /// What values are sent as is `ColumnType`'s matter; the two agree where that is not text for want of anything better.
@@ -29,18 +31,14 @@ struct AttributeType: Equatable {
             let (precision, scale) = (numbers.first ?? 0, numbers.count > 1 ? numbers[1] : 0)
             let isKnown = Self.precisions.contains(precision) && (0...precision).contains(scale)
             self = isKnown ? type(1700, (precision << 16) + scale + 4) : type(1700)
-        } else if bare.hasPrefix("TIMESTAMPTZ") || bare.hasText("WITH TIME ZONE") {
-            self = type(1184)
-        } else if bare.hasPrefix("DATETIME") || bare.hasPrefix("TIMESTAMP") {
-            self = type(1114)
-        } else if bare.hasPrefix("DATE") {
-            self = type(1082)
-        } else if bare.hasPrefix("TIME") {
-            self = type(1083)
         } else {
-            self = type(["UUID": 2950, "JSON": 114, "JSONB": 3802][bare] ?? 25)
+            self = type(Self.others[DeclaredType(declared)?.own ?? .text] ?? 25)
         }
     }
+
+    private static let others: [TypeOID: Int] = [
+        .timestamptz: 1184, .timestamp: 1114, .date: 1082, .time: 1083, .uuid: 2950, .json: 114, .jsonb: 3802,
+    ]
 
     /// What PostgreSQL takes; to SQLite any number is a type's ornament.
     /// https://www.postgresql.org/docs/current/datatype-character.html,

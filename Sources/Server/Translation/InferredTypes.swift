@@ -81,6 +81,8 @@ private struct TextOfParameters {
             // https://www.sqlite.org/src/file?name=src/expr.c).
             if contexts.contains(.limit), case let limit = Self.type(contexts), limit.isDetermined { return limit }
             if let found = virtual?.typeOfGenerated(contexts) { return found }
+            // Of a view that triggers write the program shows the affinity, too.
+            if StatementHead(sql).main == .update, let found = virtual?.type(contexts) { return found }
         }
         if mayBeArray, known == .text, case let array = Self.type(contexts), array.rule == .array {
             return ofElements?.parameter(indexes[number]).asElement ?? array

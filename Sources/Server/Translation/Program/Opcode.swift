@@ -75,9 +75,12 @@ enum Opcode: String, Sendable {
     }
 
     /// Asks what is in the rows of cursor P1.
-    var readsRows: Bool {
+    var readsRows: Bool { self == .column || self == .rowData || looksForRows }
+
+    /// Looks for a row of cursor P1 by what is in it.
+    var looksForRows: Bool {
         switch self {
-        case .column, .rowData, .seekLess, .seekLessOrEqual, .seekGreaterOrEqual, .seekGreater, .indexLess, .indexLessOrEqual,
+        case .seekLess, .seekLessOrEqual, .seekGreaterOrEqual, .seekGreater, .indexLess, .indexLessOrEqual,
             .indexGreater, .indexGreaterOrEqual, .found, .notFound, .noConflict, .ifNoHope:
             true
         default: false

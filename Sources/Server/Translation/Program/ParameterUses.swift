@@ -98,6 +98,8 @@ struct ParameterUses {
     mutating func addIndifferent(_ value: ProgramValue) { update(value) { $0.isIndifferent = true } }
 
     mutating func addConverted(_ value: ProgramValue, _ affinity: Affinity, _ type: TypeOID?) {
+        // What an index, a generated column, RETURNING or DO UPDATE makes of the column's value says nothing of the parameter.
+        guard !value.isOfRow else { return }
         let conversion = Conversion(affinity: affinity, type: type)
         update(value) { if !$0.conversions.contains(conversion) { $0.conversions.append(conversion) } }
     }

@@ -20,6 +20,10 @@ struct ProgramCursors {
     private(set) var sorted: [Int: Int] = [:]
     /// By cursor: the register that holds its one row.
     private(set) var pseudo: [Int: Int] = [:]
+    /// Rows that the program keeps of a UNION, each once: nobody asks whether there is one, but it is not written twice.
+    private(set) var unions: Set<Int> = []
+    /// By their first register: the columns of rows that are written into a table, where that is one table only.
+    private(set) var rowsWritten: [Int: [ProgramValue]] = [:]
     /// What the rows are for that the program writes into tables.
     private(set) var columnsWritten: [RecordShape: [ProgramValue]] = [:]
     /// By name: the columns, as they are stored, of STRICT tables that the program writes into.
@@ -44,6 +48,7 @@ struct ProgramCursors {
             }
         }
         findSorted(program)
+        findUnions(program)
         // Who inserts opens each index of the table, and asks most of them nothing.
         let readRoots = Set(program.lazy.filter(\.opcode.readsRows).compactMap { roots[$0.p1] })
         for (cursor, root) in roots {
@@ -62,6 +67,25 @@ struct ProgramCursors {
         }
     }
 
+    private mutating func findUnions(_ program: [Instruction]) {
+        // "k(2,B,-B)": KeyInfo. Without it they are rows in the order in which they were written.
+        for instruction in program where instruction.opcode == .openEphemeral && instruction.p4.hasPrefix("k(") {
+            unions.insert(instruction.p1)
+        }
+        var affinities: [Int: String] = [:]
+        for instruction in program {
+            switch instruction.opcode {
+            case .makeRecord: affinities[instruction.p3] = instruction.p4
+            // The elements of an IN have an affinity, be it that of none (sqlite3CodeRhsOfIN in
+            // https://www.sqlite.org/src/file?name=src/expr.c). They may be gone through.
+            case .indexInsert: if affinities[instruction.p2]?.isEmpty != true { unions.remove(instruction.p1) }
+            // DISTINCT asks whether a row is there, and that is where it is compared; so is what is sorted.
+            default: if instruction.opcode.looksForRows { unions.remove(instruction.p1) }
+            }
+        }
+        unions.subtract(sorted.keys)
+    }
+
     /// MakeRecord, and the Insert of its record into a table: into the table's own b-tree, not into an index.
     private mutating func findWrites(_ program: [Instruction], _ tableRoots: Set<Int>) {
         var shapes: [Int: RecordShape] = [:]
@@ -78,13 +102,17 @@ struct ProgramCursors {
             default: break
             }
         }
+        let byFirst = Dictionary(grouping: columnsWritten, by: \.key.first)
+        for (first, rows) in byFirst where rows.allSatisfy({ $0.value == rows[0].value }) { rowsWritten[first] = rows[0].value }
     }
 
     func columns(of cursor: Int) -> [ProgramValue]? { stored[cursor] }
 
-    /// A table's column, or an index's: what is compared with it has got its affinity.
-    func isDeclared(_ column: Int, of cursor: Int) -> Bool {
-        automatic.contains(cursor) || (stored[cursor] != nil && expressions[cursor]?.contains(column) != true)
+    /// A table's column, or an index's: what is compared with it has got its affinity. In an index that the program makes there may be what
+    /// has none, as max(author) of a view, and what is compared with that is not converted.
+    func isDeclared(_ column: Int, of cursor: Int, isConverted: Bool) -> Bool {
+        if automatic.contains(cursor) { return isConverted }
+        return stored[cursor] != nil && expressions[cursor]?.contains(column) != true
     }
 
     func original(_ cursor: Int) -> Int {

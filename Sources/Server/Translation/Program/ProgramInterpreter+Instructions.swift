@@ -32,7 +32,12 @@ extension ProgramInterpreter {
         case .ifNullRow: registers.set(p3, .null)
         case .rowSetRead, .offset: registers.set(p3, .integerOrNull)
         case .typeCheck: checkTypes(instruction, &registers)
-        case .affinity: applyAffinities(instruction.p4, p1, p2, &registers)
+        case .affinity:
+            if let row = cursors.rowsWritten[p1] {
+                convertRow(row, instruction.p4, p1, p2, &registers)
+            } else {
+                applyAffinities(instruction.p4, p1, p2, &registers)
+            }
         case .realAffinity:
             var value = registers.value(p1)
             if value.classes.remove(.integer) != nil { value.classes.insert(.real) }
@@ -128,12 +133,33 @@ extension ProgramInterpreter {
         }
     }
 
+    /// The row that is to be written gets its columns' affinities before generated columns and partial indexes are made of it
+    /// (sqlite3ComputeGeneratedColumns in https://www.sqlite.org/src/file?name=src/insert.c).
+    private mutating func convertRow(
+        _ columns: [ProgramValue], _ letters: String, _ first: Int, _ count: Int, _ registers: inout Registers
+    ) {
+        for (index, letter) in letters.utf8.enumerated() where index < count && index < columns.count {
+            // A generated column is not there yet, and has the letter of none.
+            guard let affinity = Affinity(rawValue: letter), affinity.converts else { continue }
+            convert(first + index, affinity, columns[index].type, &registers)
+            makeOfRow(first + index, &registers)
+        }
+    }
+
+    private func makeOfRow(_ register: Int, _ registers: inout Registers) {
+        var value = registers.value(register)
+        guard value.isConverted, !value.parameters.isEmpty else { return }
+        value.isOfRow = true
+        registers.set(register, value)
+    }
+
     /// Of a STRICT table: "Apply affinities to the range of P2 registers beginning with P1. Take the affinities from the Table object in
     /// P4" (OP_TypeCheck, https://www.sqlite.org/opcode.html).
     private mutating func checkTypes(_ instruction: Instruction, _ registers: inout Registers) {
         for (index, column) in (cursors.columnsOfStrict[instruction.p4] ?? []).prefix(instruction.p2).enumerated() {
             guard let type = column.type, case let affinity = Affinity(of: type), affinity.converts else { continue }
             convert(instruction.p1 + index, affinity, type, &registers)
+            makeOfRow(instruction.p1 + index, &registers)
         }
     }
 
@@ -190,9 +216,22 @@ extension ProgramInterpreter {
             var record = contents[cursors.original(p1)] ?? ProgramValue()
             if cursors.columns(of: p1) != nil { record = ProgramValue.unknown }
             registers.set(p2, record)
-        case .insert, .sorterInsert, .indexInsert: if cursors.columns(of: p1) == nil { write(registers.value(p2), to: p1) }
+        case .insert, .sorterInsert, .indexInsert:
+            guard cursors.columns(of: p1) == nil else { return }
+            let record = registers.value(p2)
+            if cursors.unions.contains(p1) { noteUnited(record, with: p1, registers) }
+            write(record, to: p1)
         case .virtualIn: registers.set(p3, .unknown)
         default: break
+        }
+    }
+
+    /// A row that is there only once (UNION) has been compared with all others.
+    private mutating func noteUnited(_ record: ProgramValue, with cursor: Int, _ registers: Registers) {
+        work.done += record.size
+        for (index, value) in record.fields.enumerated() {
+            let other = column(index, of: cursor, registers)
+            note { $0.addOrdered([value, other]) }
         }
     }
 
@@ -265,7 +304,9 @@ extension ProgramInterpreter {
     private mutating func compareKey(_ first: Int, _ count: Int, with cursor: Int, _ registers: Registers) -> Bool {
         for (index, value) in registers.values(first, count).enumerated() {
             let other = column(index, of: cursor, registers)
-            if cursors.isDeclared(index, of: cursor), case .type(let type) = other.declared, Affinity(of: type).converts {
+            if cursors.isDeclared(index, of: cursor, isConverted: value.isConverted), case .type(let type) = other.declared,
+                Affinity(of: type).converts
+            {
                 note { $0.addConverted(value, Affinity(of: type), type) }
             } else {
                 note { $0.addComparison(value, other, .none) }

@@ -7,22 +7,24 @@ extension ProgramValue {
         let wasNothing = classes.isEmpty && parameters.isEmpty && fields.isEmpty
         let isNothing = other.classes.isEmpty && other.parameters.isEmpty && other.fields.isEmpty
         let before = (classes, likely, parameterType, declared, origins, isConverted)
+        let wasOfRow = isOfRow
         let listedBefore = listed
         classes.formUnion(other.classes)
         likely = likely.joined(other.likely)
         parameterType = parameterType.joined(other.parameterType)
         declared = declared.joinedExactly(other.declared)
         origins.formUnion(other.origins)
-        // Converted only if every parameter that may be here is.
+        // Converted, and a row's, only if every parameter that may be here is.
         if parameters.isEmpty {
-            isConverted = other.isConverted && !other.parameters.isEmpty
+            (isConverted, isOfRow) = other.parameters.isEmpty ? (false, false) : (other.isConverted, other.isOfRow)
         } else if !other.parameters.isEmpty {
-            isConverted = isConverted && other.isConverted
+            (isConverted, isOfRow) = (isConverted && other.isConverted, isOfRow && other.isOfRow)
         }
         Self.add(other.parameters, to: &parameters)
         Self.add(other.operands, to: &operands)
         // The lists only grow.
-        var isNew = before != (classes, likely, parameterType, declared, origins, isConverted) || listed > listedBefore
+        var isNew =
+            before != (classes, likely, parameterType, declared, origins, isConverted) || listed > listedBefore || isOfRow != wasOfRow
         if wasNothing {
             isNew = isNew || !other.fields.isEmpty
             fields = other.fields
@@ -38,7 +40,7 @@ extension ProgramValue {
     static func areEqual(_ a: ProgramValue, _ b: ProgramValue, _ work: inout Int) -> Bool {
         work += 1
         guard a.classes == b.classes, a.likely == b.likely, a.declared == b.declared, a.origins == b.origins,
-            a.parameterType == b.parameterType, a.isConverted == b.isConverted, a.fields.count == b.fields.count
+            a.parameterType == b.parameterType, a.isConverted == b.isConverted, a.isOfRow == b.isOfRow, a.fields.count == b.fields.count
         else { return false }
         guard a.parameters.count == b.parameters.count, a.operands.count == b.operands.count else { return false }
         if !a.parameters.sharesStorage(with: b.parameters) || !a.operands.sharesStorage(with: b.operands) {

@@ -63,6 +63,8 @@ struct ProgramValue: Equatable, Sendable {
     var operands: [Int] = []
     /// A column's affinity has been applied: the class in which a parameter was sent matters no more.
     var isConverted = false
+    /// A column of the row that is written has got it as its own: whatever comes of it from here on is that column's.
+    var isOfRow = false
     /// Of a record: its fields.
     var fields: [ProgramValue] = []
 

@@ -85,7 +85,9 @@ struct AbridgedStatement {
         }
 
         private mutating func abridge(_ items: [Range<Int>]) {
-            guard items.count > AbridgedStatement.shortList, let first = items.first else { return }
+            // Whose parameters are what they are there, and nowhere else besides.
+            guard items.count > AbridgedStatement.shortList, let first = items.prefix(AbridgedStatement.kept).first(where: isUsedHereOnly)
+            else { return }
             for item in items.dropFirst(AbridgedStatement.kept) where isLike(first, item) {
                 for (mine, other) in zip(first, item) {
                     if let number = number(table.tokens[other]) { standIns[number] = self.number(table.tokens[mine]) }
@@ -93,6 +95,10 @@ struct AbridgedStatement {
                 // With the comma before it.
                 dropped.append(table.tokens[item.lowerBound - 1].start..<table.tokens[item.upperBound - 1].end)
             }
+        }
+
+        private func isUsedHereOnly(_ item: Range<Int>) -> Bool {
+            item.allSatisfy { token in number(table.tokens[token]).map { uses[$0] == 1 } ?? true }
         }
 
         /// The same but for the numbers of parameters, none of which stands anywhere else, and the values of literals.

@@ -108,7 +108,9 @@ enum CompoundArms {
 
     /// `INSERT INTO t (SELECT …)`. A column may be called WITH.
     private static func isInserted(_ index: Int, _ table: TokenTable) -> Bool {
-        guard table[index + 1]?.matches("with") != true else { return false }
+        if table[index + 1]?.matches("with") == true, let next = table[index + 2], next.kind == .comma || next.kind == .rightParenthesis {
+            return false
+        }
         let first = table[index - 2]?.isSymbol(".") == true ? index - 3 : index - 1
         return table[first - 1]?.matches("into") ?? false
     }
