@@ -200,6 +200,8 @@ extension ProgramInterpreter {
             for (index, value) in record.fields.enumerated() where !value.parameters.isEmpty {
                 let column = index < columns.count ? columns[index] : ProgramValue.unknown
                 note { $0.addStored(value, in: column) }
+                // RETURNING reads it from there.
+                makeOfRow(instruction.p1 + index, &registers)
             }
         }
         registers.set(instruction.p3, record)
