@@ -28,25 +28,26 @@ struct DatabaseLock: ~Copyable {
     /// then all of the process's locks on that file are released" (fcntl_locking(2)).
     deinit { close(descriptor) }
 
-    /// Waits a moment for a daemon that is about to end. nil: there is no such file yet, or it cannot be locked, which is no reason not to
-    /// serve it. The error says who has it.
-    static func take(_ path: String, _ log: Logger) throws(SQLiteError) -> DatabaseLock? {
+    /// Waits a moment for a daemon that is about to end. nil: there is no such file yet, or there are no such locks on its disk. Where the
+    /// kernel refuses the lock for another reason, the file is served all the same, without it. The error says who has it.
+    ///
+    /// - Parameter isRefused: is called before an error is thrown. It closes what has the file open, which is to have its locks until then.
+    static func take(_ path: String, _ log: Logger, isRefused: () -> Void = {}) throws(SQLiteError) -> DatabaseLock? {
         if NetworkFileSystem.name(walpool_file_system(path)) != nil { return nil }
         // Of what is no file SQLite says so; a FIFO is not waited for.
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        guard let file = FileIdentity(ofDescriptor: descriptor) else {
-            close(descriptor)
-            return nil
-        }
+        // One of which nobody knows what it is stays open.
+        guard descriptor >= 0, let file = FileIdentity(ofDescriptor: descriptor) else { return nil }
         let lock = DatabaseLock(file, descriptor)
-        if isTaken(descriptor) { return lock }
-        guard errno == EWOULDBLOCK else { return nil }
+        if isTaken(descriptor) || errno != EWOULDBLOCK { return lock }
         let milliseconds = PoolLimits.databaseLockMilliseconds
-        log.notice(.started, "\(holder(of: file)) serves \(path): waiting up to \(milliseconds) ms for its end")
+        log.notice(.started, "\(holder(of: file)) has \(path) locked: waiting up to \(milliseconds) ms for its end")
         let end = MonotonicClock.now.advanced(byMilliseconds: milliseconds)
         if MonotonicClock.pollUntilTrue(by: end, { isTaken(descriptor) }) { return lock }
-        throw SQLiteError(extendedCode: SQLiteError.Code.busy, message: "\(holder(of: file)) serves this file already: stop it first")
+        isRefused()
+        throw SQLiteError(
+            extendedCode: SQLiteError.Code.busy,
+            message: "\(holder(of: file)) has this file locked, which one daemon at a time may serve: stop it first")
     }
 
     private static func isTaken(_ descriptor: Int32) -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
@@ -57,12 +58,10 @@ struct DatabaseLock: ~Copyable {
 extension Pool.WriterSlot {
     /// The database that was opened was made only then, or has come into the place of the one that was locked.
     func lockOpened(_ log: Logger) throws(SQLiteError) {
-        guard let writer, let file = FileIdentity(at: writer.places.path), lock?.file != file else { return }
-        do {
-            lock = try DatabaseLock.take(writer.places.path, log)
-        } catch {
-            writer.connection.keepWALWhenClosed()
-            throw error
+        guard let path = writer?.places.path, let file = FileIdentity(at: path), lock?.file != file else { return }
+        lock = try DatabaseLock.take(path, log) {
+            writer?.connection.keepWALWhenClosed()
+            writer = nil
         }
     }
 }

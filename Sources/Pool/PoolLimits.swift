@@ -60,7 +60,7 @@ package struct PoolLimits: Sendable {
     static let backupLockAttempts = 100
     /// How long a start waits for another daemon to let go of the database: who stops one and starts the next at once, without a service
     /// manager, finds it closing its files. One that still waits for its statements takes longer, and then the start is refused.
-    static let databaseLockMilliseconds: Int64 = 1_000
+    static let databaseLockMilliseconds: Int64 = 3_000
     /// How long another file may take to come into the place of one that was moved away or emptied: who restores a backup calls one
     /// program after the other. The process ends then, and waits for nothing else.
     static let replacementMilliseconds: Int64 = 1_000

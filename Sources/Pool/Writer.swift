@@ -247,6 +247,7 @@ package final class Writer: PooledConnection, @unchecked Sendable {
         try? run(rollbackStatement)
         guard !connection.isAutocommit else { return }
         SQLiteLibrary.beginOwnWork()
+        defer { SQLiteLibrary.beginWork() }
         try? run(rollbackStatement)
         // Recovery closes the connection, and with it the transaction.
         if !connection.isAutocommit, firstFailure == nil { firstFailure = .outOfMemory }

@@ -3,6 +3,7 @@
      n  NFS: "Since Linux 2.6.12, NFS clients support flock() locks by emulating them as fcntl(2) byte-range locks on the entire
         file. This means that fcntl(2) and flock() locks do interact with one another over NFS" (flock(2)). A lock of an open file
         description is such a one here. statfs(2) says that it is one.
+     f  no locks of whole files: "The kernel ran out of memory for allocating lock records" (flock(2), ENOLCK)
      l  no links, as vfat and exFAT: "The filesystem containing oldpath and newpath does not support the creation of hard links"
         (link(2), EPERM)
      t  somebody else makes a file of the new name just before link(2)
@@ -25,6 +26,10 @@ static int is(char letter) {
 }
 
 int flock(int file, int operation) {
+    if (is('f')) {
+        errno = ENOLCK;
+        return -1;
+    }
     if (!is('n')) return ((int (*)(int, int))dlsym(RTLD_NEXT, "flock"))(file, operation);
     struct flock lock = {
         .l_type = operation & LOCK_UN ? F_UNLCK : operation & LOCK_SH ? F_RDLCK : F_WRLCK, .l_whence = SEEK_SET};

@@ -1,6 +1,7 @@
 """Starting, and not starting: options, databases and directories that cannot be."""
 
 import collections
+import contextlib
 import os
 import pathlib
 import shutil
@@ -14,6 +15,7 @@ import pytest
 from daemon import REPOSITORY, binary, eventually
 from lifecycle_fixtures import check_refusal, run
 from logs import field, line, lines
+from service import compiled
 
 sys.path.insert(0, str(REPOSITORY / "bench"))
 
@@ -205,8 +207,8 @@ def test_a_database_with_two_names(start_daemon, tmp_path):
 
 def check_served_already(daemon, name, directory):
     result = run(name, "--socket-directory", directory)
-    check_refusal(result, f"walpoold (process {daemon.pid}) serves {name}: waiting up to 1000 ms for its end", lines=2)
-    assert f"cannot open {name}: walpoold (process {daemon.pid}) serves this file already: stop it first" in result.stderr
+    check_refusal(result, f"walpoold (process {daemon.pid}) has {name} locked: waiting up to 3000 ms for its end", lines=2)
+    assert f"cannot open {name}: walpoold (process {daemon.pid}) has this file locked, which one daemon at a time may serve" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["same", "symbolic link", "hard link"])
@@ -255,6 +257,29 @@ def test_a_database_is_served_by_one_until_that_has_ended(start_daemon, tmp_path
         one.kill()
     two.run("INSERT INTO t VALUES (2)")
     assert two.value("SELECT max(x) FROM t") == "2"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_where_there_are_no_such_locks_the_file_is_served(start_daemon, tmp_path, monkeypatch, is_new):
+    """And SQLite's own locks are there: they would go with any descriptor of the file that is closed."""
+    path = tmp_path / "app.db"
+    if not is_new:
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("CREATE TABLE t (x)")
+    monkeypatch.setenv("LD_PRELOAD", str(compiled.library(pathlib.Path(__file__).with_name("other_disks.c"))))
+    monkeypatch.setenv("OTHER_DISK", "f")
+    daemon = start_daemon(path)
+    daemon.run("CREATE TABLE IF NOT EXISTS t (x)", "INSERT INTO t VALUES (1)")
+    locks = [line.split() for line in pathlib.Path("/proc/locks").read_text().splitlines()]
+    ours = [line for line in locks if line[1] == "POSIX" and line[4] == str(daemon.pid) and line[5].endswith(f":{path.stat().st_ino}")]
+    assert ours, locks
+    # So who closes the database is not the last one.
+    with contextlib.closing(sqlite3.connect(path)) as outsider:
+        assert outsider.execute("SELECT x FROM t").fetchall() == [(1,)]
+    assert (tmp_path / "app.db-wal").exists()
+    daemon.run("INSERT INTO t VALUES (2)")
+    assert daemon.value("SELECT count(*) FROM t") == "2" and "opened again" not in daemon.errors
 
 
 def test_a_database_that_is_mounted_as_a_file(start_daemon, tmp_path):

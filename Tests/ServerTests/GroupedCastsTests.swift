@@ -33,6 +33,13 @@ import Testing
         #expect(Self.spread("SELECT " + result) == nil)
     }
 
+    /// Each bracket would be read up to the quote: some minutes.
+    @Test(.timeLimit(.minutes(1)), arguments: ["(1)::double[", "(1)::timestamp with[", "(CASE WHEN a THEN 1::double[ END)::int"])
+    func bracketsThatAreNotClosed(_ part: String) {
+        let spread = Self.spread("SELECT " + String(repeating: part, count: 30_000) + "'")
+        #expect(spread == nil || part.hasPrefix("(1)"))
+    }
+
     @Test(
         "Nothing else is touched",
         arguments: [

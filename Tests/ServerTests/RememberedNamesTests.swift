@@ -40,6 +40,20 @@ import Testing
         #expect(name(1, atSecond: 62, "other") == ("eve", false))
     }
 
+    /// The directory is down: who was known stays so.
+    @Test func whatCannotBeLookedUp() {
+        func failing(atSecond second: Int64) -> String? {
+            names.name(of: 1, now: Instant(nanoseconds: second * 1_000_000_000)) { (_) throws(AccountNames.LookUpError) in
+                throw AccountNames.LookUpError(message: "down")
+            }
+        }
+        #expect(failing(atSecond: 0) == nil)
+        #expect(name(1, atSecond: 1, "ada") == ("ada", true))
+        #expect(failing(atSecond: 61) == "ada")
+        #expect(name(1, atSecond: 62, "eve") == ("ada", false))
+        #expect(name(1, atSecond: 121, "eve") == ("eve", true))
+    }
+
     @Test func whatDoesNotExistIsAskedForEachTime() {
         #expect(name(1, atSecond: 0, nil) == (nil, true))
         #expect(name(1, atSecond: 1, "ada") == ("ada", true))

@@ -17,7 +17,11 @@ class Deviation: AggregateState {
         let value = call.double(0)
         count += 1
         sum += value
-        guard count > 1 else { return }
+        guard count > 1 else {
+            // Of what is infinite the differences are nothing, which SQLite makes NULL.
+            if !value.isFinite { squares = .nan }
+            return
+        }
         // Youngs and Cramer's way, as PostgreSQL's: the squares' sum less the sum's square would be all rounding errors.
         let difference = value * count - sum
         squares += difference * difference / (count * (count - 1))

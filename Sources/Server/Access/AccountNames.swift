@@ -29,24 +29,22 @@ enum AccountNames {
     }
 
     /// nil for a user ID without an entry: such a user has no name that could be compared.
-    static func name(ofUser user: uid_t) -> String? {
-        let found = try? look("user ID \(user)") { buffer, size -> (Int32, String?) in
+    static func name(ofUser user: uid_t) throws(LookUpError) -> String? {
+        try look("user ID \(user)") { buffer, size -> (Int32, String?) in
             var entry = passwd()
             var found: UnsafeMutablePointer<passwd>?
             let code = getpwuid_r(user, &entry, buffer, size, &found)
             return (code, found.map { String(cString: $0.pointee.pw_name) })
         }
-        return found ?? nil
     }
 
-    static func name(ofGroup id: gid_t) -> String? {
-        let found = try? look("group ID \(id)") { buffer, size -> (Int32, String?) in
+    static func name(ofGroup id: gid_t) throws(LookUpError) -> String? {
+        try look("group ID \(id)") { buffer, size -> (Int32, String?) in
             var entry = group()
             var found: UnsafeMutablePointer<group>?
             let code = getgrgid_r(id, &entry, buffer, size, &found)
             return (code, found.map { String(cString: $0.pointee.gr_name) })
         }
-        return found ?? nil
     }
 
     /// Calls with a buffer that grows until the entry fits.

@@ -13,22 +13,23 @@ final class RememberedNames: Sendable {
 
     private let entries = Locked<[UInt32: Entry]>([:])
 
-    /// - Parameter lookUp: is called without a lock, and asks the system. A name that does not exist is looked up each time.
-    func name(of number: UInt32, now: Instant, _ lookUp: (UInt32) -> String?) -> String? {
-        let known = entries.withLock { entries -> String? in
-            guard let entry = entries[number] else { return nil }
-            if now < entry.isFreshUntil { return entry.name }
+    /// - Parameter lookUp: is called without a lock, and asks the system. A name that does not exist is looked up each time; where that fails,
+    ///   what was right before holds.
+    func name(of number: UInt32, now: Instant, _ lookUp: (UInt32) throws(AccountNames.LookUpError) -> String?) -> String? {
+        let until = now.advanced(byMilliseconds: ServerLimits.rememberedNameMilliseconds)
+        let (known, isFresh) = entries.withLock { entries -> (String?, Bool) in
+            guard let entry = entries[number] else { return (nil, false) }
+            if now < entry.isFreshUntil { return (entry.name, true) }
             // One asks again. Until it has an answer, what was right before holds for the others.
-            entries[number]?.isFreshUntil = now.advanced(byMilliseconds: ServerLimits.rememberedNameMilliseconds)
-            return nil
+            entries[number]?.isFreshUntil = until
+            return (entry.name, false)
         }
-        if let known { return known }
-        let name = lookUp(number)
+        if isFresh { return known }
+        let name: String?
+        do throws(AccountNames.LookUpError) { name = try lookUp(number) } catch { return known }
         entries.withLock { entries in
-            if entries.count >= ServerLimits.rememberedNames { entries.removeAll() }
-            entries[number] = name.map {
-                Entry(name: $0, isFreshUntil: now.advanced(byMilliseconds: ServerLimits.rememberedNameMilliseconds))
-            }
+            if entries[number] == nil, entries.count >= ServerLimits.rememberedNames { entries.removeAll() }
+            entries[number] = name.map { Entry(name: $0, isFreshUntil: until) }
         }
         return name
     }

@@ -16,9 +16,9 @@ extension Session {
         let decision = rules.decide(
             credentials, claimed: userName, socketGroup: rules.needSocketGroup ? server.socketGroup : nil
         ) { user in
-            server.accountNames.name(of: user, now: MonotonicClock.now) { user in
+            server.accountNames.name(of: user, now: MonotonicClock.now) { (user) throws(AccountNames.LookUpError) in
                 worker?.willBeLong()
-                return AccountNames.name(ofUser: user)
+                return try AccountNames.name(ofUser: user)
             }
         }
         switch decision {
@@ -80,9 +80,9 @@ extension Session {
 
     private var groupInWords: String {
         guard let group = server.socketGroup else { return " (its permissions let no group in)" }
-        let name = server.groupNames.name(of: group, now: MonotonicClock.now) { group in
+        let name = server.groupNames.name(of: group, now: MonotonicClock.now) { (group) throws(AccountNames.LookUpError) in
             worker?.willBeLong()
-            return AccountNames.name(ofGroup: group)
+            return try AccountNames.name(ofGroup: group)
         }
         return " (\(name ?? "group ID \(group)"))"
     }

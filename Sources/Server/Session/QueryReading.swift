@@ -13,6 +13,8 @@ struct QueryReading {
     private(set) var statements: [Range<Int>] = []
     /// What is before this has been read.
     private var position = 0
+    /// In here no bracket is closed before a quote: each would be read up to it again, in each step.
+    private var openBrackets = 0..<0
     private let limitBytes: Int
     /// The longest statement, with the space and the comments before it.
     private let longestBytes: Int
@@ -35,8 +37,15 @@ struct QueryReading {
         guard position < sql.count else { return nil }
         let isRest = sql.count - position <= longestBytes
         let window = UnsafeRawBufferPointer(rebasing: sql[position..<(isRest ? sql.count : position + longestBytes)])
-        var splitter = StatementSplitter(window, isWhole: window.count == sql.count)
+        guard isRest || !window.allSatisfy(isSpace) else {
+            position += window.count
+            return window.count
+        }
+        var splitter = StatementSplitter(
+            window, isWhole: window.count == sql.count,
+            openBrackets: max(0, openBrackets.lowerBound - position)..<max(0, openBrackets.upperBound - position))
         let found = splitter.next()
+        openBrackets = splitter.openBrackets.lowerBound + position..<splitter.openBrackets.upperBound + position
         // What reaches the window's end goes on behind it.
         let bytes = isRest && splitter.isAtEnd ? window.count : splitter.lastEnd
         guard bytes > 0 else { throw Session.statementTooLong("more than \(limitBytes)", limitBytes) }

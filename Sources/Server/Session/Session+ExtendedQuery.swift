@@ -4,7 +4,7 @@ import PostgresWire
 /// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
 extension Session {
     func parse(_ message: ParseMessage) throws(WireError) -> Wait? {
-        try requireLength(of: Self.lengthWithoutEnd(message.sql))
+        try requireLength(ofText: message.sql)
         try ParameterBinder.requireText(message.sql, "the query")
         try ForeignQuotes.checkComments(message.sql)
         try requireValidName(message.name)
@@ -35,10 +35,10 @@ extension Session {
     }
 
     /// Without the space and the `;` behind it.
-    private static func lengthWithoutEnd(_ sql: UnsafeRawBufferPointer) -> Int {
+    func requireLength(ofText sql: UnsafeRawBufferPointer) throws(WireError) {
         var end = sql.count
         while end > 0, isSpace(sql[end - 1]) || sql[end - 1] == UInt8(ascii: ";") { end -= 1 }
-        return end
+        try requireLength(of: end)
     }
 
     /// nil: there are several.

@@ -76,6 +76,10 @@ extension Session {
             let head = StatementHead(statementText(query.next, of: query))
             if [.insert, .update, .delete, .replace, .create, .drop, .alter].contains(head.main) { return .single }
         }
+        // To look at all of a long one would keep others waiting. It has the writer for itself then, which it needs for long anyway.
+        guard query.statements.count - query.next <= SessionLimits.scannedMessages,
+            query.sql.count <= server.configuration.connection.sqlLengthLimitBytes
+        else { return .partial }
         var outlook = Outlook(isExplicit: state.transaction.isExplicit, hasHeldCursors: hasHeldCursors)
         for index in query.next..<query.statements.count {
             guard let parsed = try? server.registry.query(statementText(index, of: query), state.settings.likeEscape) else {
@@ -106,7 +110,8 @@ extension Session {
                 outlook.meet(query.kind)
                 if outlook.continues { return .partial }
             case .parse:
-                guard let message = try? ParseMessage(body: body), let sql = Self.onlyStatement(message.sql),
+                guard let message = try? ParseMessage(body: body), (try? requireLength(ofText: message.sql)) != nil,
+                    let sql = Self.onlyStatement(message.sql),
                     let query = try? server.registry.query(sql, state.settings.likeEscape)
                 else { return .partial }
                 statements.set(message.name, query)

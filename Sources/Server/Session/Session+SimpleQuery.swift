@@ -38,7 +38,8 @@ extension Session {
 
     /// Runs the statements that are left; nil when the message is done.
     func continueQuery() throws(WireError) -> Wait? {
-        if let query = state.query, query.reading != nil, let wait = try readQuery(query.sql) { return wait }
+        // Not as a copy of the query: the list that grows while it is read would be copied with each turn.
+        if state.query?.reading != nil, let range = state.query?.sql, let wait = try readQuery(range) { return wait }
         while let query = state.query, query.next < query.statements.count {
             // A few bytes may be answered by many, and there may be two million of them.
             if !query.hasStarted, state.copyIn == nil {

@@ -90,8 +90,14 @@ enum GroupedCasts {
         return (group.lowerBound + 2..<end + 1, word.range, sign.start..<table.tokens[close].start)
     }
 
+    /// The longest name of a type, with what may belong to it.
+    private static let longestType = 128
+
     private static func type(behind token: SQLToken, _ sql: UnsafeRawBufferPointer) -> (type: TypeOID, end: Int)? {
-        var spelling = PostgresSpelling(sql: sql, lexer: SQLLexer(sql))
+        guard token.end + 1 < sql.count, sql[token.end] == UInt8(ascii: ":") else { return nil }
+        // Nothing is looked for behind that: a bracket would be read up to the next quote, behind each of many values.
+        let text = UnsafeRawBufferPointer(rebasing: sql[..<min(sql.count, token.end + longestType)])
+        var spelling = PostgresSpelling(sql: text, lexer: SQLLexer(text))
         return spelling.typeName(token.end)
     }
 

@@ -13,11 +13,16 @@ struct StatementSplitter: Sequence, IteratorProtocol {
     /// Whether all of the text has been read.
     private(set) var isAtEnd = false
 
-    /// - Parameter isWhole: it is not only the next part of a longer one.
-    init(_ bytes: UnsafeRawBufferPointer, isWhole: Bool = true) {
+    /// - Parameters:
+    ///   - isWhole: it is not only the next part of a longer one.
+    ///   - openBrackets: what an earlier one knows of this text: see `SQLLexer.openBrackets`.
+    init(_ bytes: UnsafeRawBufferPointer, isWhole: Bool = true, openBrackets: Range<Int> = 0..<0) {
         lexer = SQLLexer(bytes)
+        lexer.openBrackets = openBrackets
         isFresh = isWhole
     }
+
+    var openBrackets: Range<Int> { lexer.openBrackets }
 
     /// The bytes of the next statement, from its first token on, without the `;` that ends it.
     mutating func next() -> Range<Int>? {
