@@ -2,8 +2,9 @@ import CSQLite
 
 /// The -wal file as a connection has it open, to be brought onto the disk from any thread.
 ///
-/// `@unchecked Sendable`: the file object lives as long as its connection, and its own xSync only calls fdatasync(2) on the
-/// descriptor (https://www.sqlite.org/c3ref/io_methods.html), which may run beside the writer's own writes.
+/// `@unchecked Sendable`: the file object lives as long as its connection, and its own xSync calls fdatasync(2) on the descriptor
+/// (https://www.sqlite.org/c3ref/io_methods.html), which may run beside the writer's own writes; of a new file once fsync(2) on its
+/// directory, too. What it notes in the object is that this was done, and the last errno, which only tells of what an error is.
 public struct WALFile: @unchecked Sendable {
     /// Of what stands before each page in a WAL: "a 24-byte frame-header followed by a page-size bytes of page data"
     /// (https://www.sqlite.org/walformat.html section 1).

@@ -77,7 +77,7 @@ public struct ReaderQueue: Sendable {
     }
 
     /// A free connection for the first of those who wait in another queue, where this one's would do, too; none before those who wait
-    /// here. Both are restricted or neither is.
+    /// here.
     public mutating func lend(to other: inout ReaderQueue) -> (client: ClientID, index: Int)? {
         guard let place = other.isRestricted ? other.firstPassing : other.waiting.indices.first, let index = take() ?? takePassing()
         else { return nil }

@@ -214,13 +214,12 @@ import Testing
         #expect(try test.lookFromOutside("SELECT count(*) FROM filler WHERE text = 'new'") == [["2"]])
     }
 
-    @Test func tooLittleIsFree() throws {
+    /// Though so little is free that it would not begin by itself.
+    @Test func requestedWhereLittleIsFree() throws {
         let test = try TestPool()
         try fill(test, 100)
         try test.pool.writer.connection.executeInternal("VACUUM")
         let commits = test.commits
-        test.pool.maintenance.state.withLock { $0.schedule.skip(.now) }
-        // By request it runs all the same.
         try run(requested(test), test.pool)
         #expect(test.pool.maintenanceStatus.record?.lastSuccess != nil)
         #expect(test.commits != commits)

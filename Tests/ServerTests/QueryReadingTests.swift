@@ -76,6 +76,10 @@ import Testing
     @Test func space() throws {
         let space = String(repeating: " \n", count: 20)
         #expect(try Self.read("a;\(space)b;\(space);c", limit: 10).get() == ["a", "b", "c"])
+        for count in 0...12 {
+            let space = String(repeating: " ", count: count)
+            #expect(try Self.read("a;\(space)bbbbb;\(space)ccccc;d", limit: 6).get() == ["a", "bbbbb", "ccccc", "d"], "\(count)")
+        }
     }
 
     /// One above the limit, and what is read of it is no more than the limit.

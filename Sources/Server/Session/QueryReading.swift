@@ -37,9 +37,9 @@ struct QueryReading {
         guard position < sql.count else { return nil }
         let isRest = sql.count - position <= longestBytes
         let window = UnsafeRawBufferPointer(rebasing: sql[position..<(isRest ? sql.count : position + longestBytes)])
-        guard isRest || !window.allSatisfy(isSpace) else {
-            position += window.count
-            return window.count
+        if !isRest, case let space = window.firstIndex(where: { !isSpace($0) }) ?? window.count, space > longestBytes - limitBytes {
+            position += space
+            return space
         }
         var splitter = StatementSplitter(
             window, isWhole: window.count == sql.count,
