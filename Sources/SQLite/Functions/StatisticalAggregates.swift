@@ -1,7 +1,7 @@
 import Glibc
 
 /// PostgreSQL's statistical aggregates: https://www.postgresql.org/docs/current/functions-aggregate.html#FUNCTIONS-AGGREGATE-STATISTICS-TABLE
-class Deviation: AggregateState {
+private class Deviation: AggregateState {
     private var count = 0.0
     private var sum = 0.0
     /// Of the squared differences from the mean.
@@ -72,7 +72,7 @@ private class Quantifier: AggregateState {
 
     final func finish(_ call: FunctionCall) {
         guard hasTrue || hasFalse else { return call.answerNull() }
-        call.answer(Int64(result(hasTrue: hasTrue, hasFalse: hasFalse) ? 1 : 0))
+        call.answer(result(hasTrue: hasTrue, hasFalse: hasFalse))
     }
 
     func result(hasTrue: Bool, hasFalse: Bool) -> Bool { false }
